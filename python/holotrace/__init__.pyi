@@ -281,7 +281,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -342,7 +342,7 @@ class Session:
         Arguments:
             view: checks that found something, or all with why they did not (fired, rules)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -403,7 +403,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -445,7 +445,7 @@ class Session:
         Arguments:
             view: a fact per row, or the tree of runs, workers and spans (facts, runs)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -486,7 +486,7 @@ class Session:
             view: which tables there are, or their values (list, cells)
             table: only the table of this name
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -540,7 +540,7 @@ class Session:
             only: only rows of the GPU's timelines, or only those of the host (all, gpu, host)
             to: only events that start at this time of the file's clock or earlier
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -580,14 +580,14 @@ class Session:
     ) -> Table:
         """What does the time of a step go to, and how well is the GPU used?
 
-        A step ends with the last GPU work that it launched. Each moment of it goes to the first of kernel, copy, fill, communication, runtime call, data loader, other host work, nothing; the parts add up to the step.
+        Step time runs from the completion of the step before to its own; completion is the later of the end of its host span and of its last activity. The breakdown is of total_ns, as TensorBoard has it: each moment goes to the first of kernel, memcpy, memset, communication, runtime call, data loader, other operators, nothing.
 
             holotrace.open("traces/").steps(top=10)
 
         Arguments:
             view: each step, the mean step of each rank, or how GPUs were used (steps, mean, gpu)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -598,8 +598,10 @@ class Session:
 
         Columns:
             rank: rank of the trace
-            step: profiler step; 0 for a trace without steps
-            total_ns [ns]: length of the step
+            step: profiler step; 0 for a trace without steps, null outside steps (step="all")
+            step_time_ns [ns]: from the completion of the step before to its own; the first one from its start
+            latency_ns [ns]: from its start to its completion
+            total_ns [ns]: from its start or the end of the one before, the later, to its last GPU work
             kernel_ns [ns]: time with a kernel that computes
             memcpy_ns [ns]: time with a copy and none of the above
             memset_ns [ns]: time with a fill and none of the above
@@ -609,7 +611,8 @@ class Session:
             cpu_exec_ns [ns]: time in another operator or annotation and none of the above
             other_ns [ns]: time with nothing of the above
             kernel_share [ratio]: kernel_ns over total_ns
-            n_work: kernels, copies and sets launched in the step
+            n_work: GPU activities that belong to the step
+            part: first: no step before it tells when it began; cut: not recorded whole; outside steps: the rest of the trace
         """
         ...
     def operators(
@@ -635,7 +638,7 @@ class Session:
         Arguments:
             by: one row per name; name and input shapes; name and call stack; or all three (name, shape, stack, shape-stack)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -681,7 +684,7 @@ class Session:
         Arguments:
             by: one row per name; name, launching operator and launch properties; name and stream; core; type; type and shapes of inputs; or name and recorded number (name, properties, stream, core, type, shape, counters)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -724,7 +727,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -775,7 +778,7 @@ class Session:
             time: time of the host, or of GPU work by where it was launched (host, device)
             all_rows: show every stack, not only the 65,536 with most time
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -840,7 +843,7 @@ class Session:
             cells: how lists are written (json, python)
             sep: what joins the names of a path
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -891,7 +894,7 @@ class Session:
         Arguments:
             by: one row per rank, or per rank and step (rank, step)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -947,7 +950,7 @@ class Session:
         Arguments:
             view: GPU time by method, by kernel and origin, or kinds of graph launches (methods, origins, graphs)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -992,7 +995,7 @@ class Session:
             by: sum over ranks, or one group of rows per rank (all, rank)
             include_memory: count copies and sets as memory; False leaves them out
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1041,7 +1044,7 @@ class Session:
             ratio_of: duration_ratio is a quantile over names as in HTA, or a share of time (names, time)
             include_memory: show copies and sets too; False leaves them out
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1097,7 +1100,7 @@ class Session:
             ratio_of: duration_ratio is a quantile over names as in HTA, or a share of time (names, time)
             allowlist: names that match this regular expression are never folded
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1145,7 +1148,7 @@ class Session:
             group_by: sums per annotation, stack, or annotation and name; none: one row per piece of work (annotation, stack, name, none)
             source: annotations around the launch, or those drawn on the GPU (host, gpu)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1191,7 +1194,7 @@ class Session:
             streams: streams to look at: 7,16-18
             by: one group of rows per stream, or per device (stream, device)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1240,7 +1243,7 @@ class Session:
             streams: streams to look at: 7,16-18
             by: one group of rows per stream, or per device (stream, device)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1289,7 +1292,7 @@ class Session:
         Arguments:
             by: rows per rank, per process group, or per collective (rank, group, collective)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1338,7 +1341,7 @@ class Session:
         Arguments:
             view: statistics per stream, or every change point (summary, series)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1388,7 +1391,7 @@ class Session:
         Arguments:
             max_queue_length: length from which the queue counts as full; by default found from the data, else 1024
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1433,7 +1436,7 @@ class Session:
         Arguments:
             view: statistics per kind, or every change point (summary, series)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1492,7 +1495,7 @@ class Session:
             launch_delay_cutoff: a delay longer than this is an outlier
             include_memory: copies and sets too
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1539,7 +1542,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1589,7 +1592,7 @@ class Session:
             top_patterns: saved trace: how many of the most frequent patterns are marked
             short_names: kernel names without template arguments and parameters; hta_compat shows all
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1631,7 +1634,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1694,7 +1697,7 @@ class Session:
             only_critical: saved trace: drop events that are not on the path
             all_edges: saved trace: draw every edge of the graph; needs only_critical off
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1740,7 +1743,7 @@ class Session:
         Arguments:
             view: sums by group and kind, or every call (summary, calls)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1794,7 +1797,7 @@ class Session:
             view: sums per rank, or every collective (ranks, collectives)
             num_candidates: at most so many candidates; by default all
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1855,7 +1858,7 @@ class Session:
             view: which table (overlap, waiting, operations, groups, steps, collectives, bandwidth, links)
             by: a row per rank and step, or the sum of a rank's steps (step, rank)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1905,7 +1908,7 @@ class Session:
             view: peaks per category, every change of the total, or of each category (summary, series, categories)
             file: raw memory timeline file to show instead of the traces
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1951,7 +1954,7 @@ class Session:
             view: every point, or the peaks of each curve (curve, peaks)
             points: at most so many points per curve; 0: all
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1993,7 +1996,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2037,7 +2040,7 @@ class Session:
 
         Arguments:
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2095,7 +2098,7 @@ class Session:
             producers_of: only nodes that give this tensor
             consumers_of: only nodes that take this tensor
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2173,7 +2176,7 @@ class Session:
             et: execution traces: files, folders or RANK=FILE, one per line
             limit: findings that are told one by one per rule; 0 tells all
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2221,7 +2224,7 @@ class Session:
             mode: ours, or what Chakra's linker does (ours, chakra)
             gap: calls of a thread that are further apart wait for what another thread did before
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2290,7 +2293,7 @@ class Session:
             test_step: steps of test: 3-5,7 or all
             short_names: without template arguments and parameters
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2315,7 +2318,7 @@ class Session:
             step_diff_ns [ns]: test minus control, per step and rank
             low_ns [ns]: lower end of its 95 % interval over steps
             high_ns [ns]: upper end
-            share [ratio]: step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)
+            share [ratio]: step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu)
             n_names: names in this row: more than 1 for others
         """
         ...
@@ -2354,7 +2357,7 @@ class Session:
             all_rows: show kernels that are neither slower nor faster too, and those of one side only
             n_base: how many of the runs are the base, from the first
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step

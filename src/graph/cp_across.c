@@ -9,6 +9,7 @@
 #include "graph/cp_across.h"
 
 #include "model/clocks/clocks.h"
+#include "model/rows/selection.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -232,9 +233,12 @@ static size_t merge_windows(struct job_window *list, size_t n)
 	return n_merged;
 }
 
+/* The path of a job is that of steps which are chosen on all ranks. */
 static enum ht_status read_windows(struct across *a)
 {
+	struct ht_common_steps common;
 	size_t n = 0;
+	HT_TRY(ht_common_steps_make(a->run, 0, &common));
 	for (size_t i = 0; i < a->n; i++)
 		n += ht_table_n_rows(a->ranks[i].chains);
 	a->windows = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *a->windows);
@@ -244,11 +248,13 @@ static enum ht_status read_windows(struct across *a)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct rank *rank = &a->ranks[i];
 		for (size_t k = 0; k < ht_table_n_rows(rank->chains); k++) {
-			if (!ht_table_is_null(rank->chains, k, HT_CP_CHAIN_ROW))
+			int64_t step = cell(rank->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64);
+			if (!ht_table_is_null(rank->chains, k, HT_CP_CHAIN_ROW) ||
+			        (step != HT_NO_I64 && !ht_common_steps_have(&common, step)))
 				continue;
 			a->windows[n++] = (struct job_window){ .instance = cell(rank->chains, k,
 				                                       HT_CP_CHAIN_INSTANCE, 0),
-				.step = cell(rank->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64),
+				.step = step,
 				.start_ns = ht_time_moved(
 				        &rank->move, cell(rank->chains, k, HT_CP_CHAIN_START, 0)),
 				.end_ns = ht_time_moved(

@@ -3,6 +3,7 @@
  */
 #include "graph/cp_types.h"
 
+#include "model/rows/selection.h"
 #include "base/list.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ struct ht_cp_options ht_cp_options_default(const struct ht_run *run)
 		/* a path by other rules knows no loaders by name */
 		.data_load = run->policy.put_path ? NULL : HT_CP_DATA_LOADERS,
 		.tolerance_ns = HT_CP_TOLERANCE_NS };
-	if (run->step && strcmp(run->step, "all") != 0)
+	if (ht_steps_are_named(run->step))
 		options.step = run->step;
 	return options;
 }

@@ -8,6 +8,7 @@
 #include "graph/cp_model.h"
 
 #include "base/list.h"
+#include "model/rows/selection.h"
 #include "base/sort.h"
 #include "base/search.h"
 
@@ -114,22 +115,18 @@ static enum ht_status choose(
         struct ht_run *run, struct ht_cp_model *m, const uint32_t *rows, size_t n, bool are_steps)
 {
 	const struct ht_cp_options *o = &m->options;
-	struct ht_list instances, steps;
+	struct ht_selection chosen;
+	struct ht_list instances;
+	HT_TRY(ht_selection_of(run, &chosen));
 	HT_TRY(ht_list_parse(run->ctx, "--instance", o->instance, &instances));
-	enum ht_status status = ht_list_parse(run->ctx, "--step", o->step, &steps);
-	if (status == HT_OK) {
-		for (size_t k = 0; k < n; k++) {
-			struct ht_cp_window w =
+	for (size_t k = 0; k < n; k++) {
+		uint32_t step = are_steps ? (uint32_t)k : m->trace->step[rows[k]];
+		if (ht_selection_has(&chosen, step) && ht_list_has(&instances, (int64_t)k))
+			m->windows[m->n_windows++] =
 			        window_of(m, rows[k], k, are_steps ? (uint32_t)k : HT_NONE);
-			bool in_step =
-			        !o->step || (w.step != HT_NO_I64 && ht_list_has(&steps, w.step));
-			if (in_step && ht_list_has(&instances, (int64_t)k))
-				m->windows[m->n_windows++] = w;
-		}
-		ht_list_done(run->ctx, &steps);
 	}
 	ht_list_done(run->ctx, &instances);
-	return status;
+	return HT_OK;
 }
 
 enum ht_status ht_cp_windows_find(struct ht_run *run, struct ht_cp_model *m)

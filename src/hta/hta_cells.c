@@ -257,8 +257,8 @@ static void put_iteration(const struct cells *cells, uint32_t row, ht_table *tab
 		number = cells->columns.iteration[row];
 	else if (has_lost_launch(t, row))
 		number = cells->mtia ? cells->columns.iteration[row] : -1;
-	else if (t->step[row] != HT_NONE)
-		number = t->steps[t->step[row]].number;
+	else
+		number = ht_hta_step_of(t, row);
 	put_time(table, column, number, 0);
 }
 

@@ -454,10 +454,22 @@ static enum ht_status fill_hta_iteration(struct ht_run *run, const struct ht_tra
 	return HT_OK;
 }
 
+int64_t ht_hta_step_of(const struct ht_trace *t, uint32_t row)
+{
+	const struct ht_gpu *work =
+	        ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
+	uint32_t at = work && work->launch != HT_NONE ? work->launch : row;
+	if (t->step[row] == HT_NONE || t->kind[row] == HT_KIND_SYNC)
+		return -1;
+	const struct ht_step *step = &t->steps[t->step[row]];
+	bool is_device = ht_kind_is_device(t->kind[at]);
+	return is_device || t->ts_ns[at] < step->end_ns ? step->number : -1;
+}
+
 static void fill_own_iteration(const struct ht_trace *t, int64_t *iteration)
 {
 	for (uint32_t row = 0; row < t->n_kind; row++)
-		iteration[row] = t->step[row] == HT_NONE ? -1 : t->steps[t->step[row]].number;
+		iteration[row] = ht_hta_step_of(t, row);
 }
 
 static enum ht_status fill_iteration(struct ht_run *run, const struct ht_trace *t,

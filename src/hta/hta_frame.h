@@ -23,4 +23,7 @@ enum ht_status ht_hta_columns(struct ht_run *run, const struct ht_frame *frame, 
 bool ht_hta_is_gpu_row(
         const struct ht_trace *trace, const struct ht_row_columns *columns, uint32_t row);
 
+/* The number of the step whose range holds a row, or the launch of GPU work; -1: none, also between steps. */
+int64_t ht_hta_step_of(const struct ht_trace *trace, uint32_t row);
+
 #endif

@@ -29,7 +29,7 @@ struct ht_run {
 	const struct ht_analysis *analysis;
 	/* parameter texts, parallel to analysis->params; NULL where the default is NULL */
 	const char **values;
-	/* as given: NULL (default: all but the last step), "all", "3-5,7"; steps has one per set, step is that of
+	/* as given: NULL, "all", "last", "3-5,7" (rows/selection.h); steps has one per set, step is that of
 	 * the set in hand */
 	const char *step, *steps[HT_MAX_SETS];
 	const char *annotation;             /* NULL: no restriction */

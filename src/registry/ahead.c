@@ -151,7 +151,8 @@ static bool fits(const struct ahead *a, const struct made *made, const struct ht
 {
 	const struct ht_roster *roster = run->rosters[run->side];
 	/* steps that are named do not depend on what others have */
-	bool same_steps = run->steps[0] || made->two_steps == roster->has_two_steps;
+	bool same_steps = run->steps[0] || !run->policy.select_rows ||
+	                  made->two_steps == roster->has_two_steps;
 	return made->has_part && run->question && ht_question_same(run->question, &a->question) &&
 	       same_steps && (roster->n > 1 || run->is_partial) && made->choice == hash_choice(run);
 }

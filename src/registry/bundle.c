@@ -330,7 +330,7 @@ static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bu
 	for (size_t side = 0; side < run->n_sets; side++)
 		/* by default the last of several steps is left out, which who had one did not do */
 		if (!ht_text_same(run->steps[side], bundle->steps[side]) ||
-		        (!run->steps[side] && bundle->one_step[side] &&
+		        (!run->steps[side] && run->policy.select_rows && bundle->one_step[side] &&
 		                run->rosters[side]->has_two_steps))
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 			        "give the steps when making parts",

@@ -5,6 +5,7 @@
 
 #include "registry/params.h"
 #include "base/list.h"
+#include "model/rows/selection.h"
 #include "hta/hta_policy.h"
 
 #include <inttypes.h>
@@ -25,7 +26,8 @@ static const struct ht_analysis *const analyses[] = {
 static const struct ht_param common[] = {
 	{ "rank", HT_STR, "all", "ranks to look at: numbers, ranges, all", NULL },
 	{ "step", HT_STR, NULL,
-	        "profiler steps: numbers, ranges, all; by default all but the last, which is cut short",
+	        "profiler steps: numbers, ranges, last, all (the whole trace); by default all complete "
+	        "steps, the whole trace where there are none",
 	        NULL },
 	{ "annotation", HT_STR, NULL, "only what runs inside annotations whose name contains this",
 	        NULL },
@@ -226,19 +228,25 @@ static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *
 }
 
 /* Steps that no chosen rank has would answer with rows of nothing. */
-static enum ht_status check_steps(struct ht_run *run, const struct ht_list *steps)
+static enum ht_status check_steps(struct ht_run *run, const char *text)
 {
+	struct ht_list list = { 0 };
+	bool is_last = !strcmp(text, "last"), has = false;
 	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (size_t i = 0; i < run->chosen[0].n; i++) {
+	if (!is_last)
+		HT_TRY(ht_list_parse(run->ctx, "--step", text, &list));
+	for (size_t i = 0; i < run->chosen[0].n && !has; i++) {
 		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
 		for (size_t k = 0; k < rank->n_steps; k++) {
 			int64_t number = rank->steps[k].number;
-			if (ht_list_has(steps, number))
-				return HT_OK;
+			has |= ht_list_has(&list, number);
 			first = number < first ? number : first;
 			last = number > last ? number : last;
 		}
 	}
+	ht_list_done(run->ctx, &list);
+	if (has)
+		return HT_OK;
 	if (first > last)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 		        "call profiler.step() in the training loop to mark steps",
@@ -251,17 +259,13 @@ static enum ht_status check_steps(struct ht_run *run, const struct ht_list *step
 enum ht_status ht_run_read_args(struct ht_run *run, const struct ht_arg *args, size_t n_args)
 {
 	const char *values[HT_COUNT(common)];
-	struct ht_list steps;
 	HT_TRY(read_values(run, args, n_args, values));
 	for (size_t side = 0; side < run->n_sets; side++)
 		HT_TRY(choose_ranks(run, side, values[COMMON_RANK]));
-	HT_TRY(ht_list_parse(run->ctx, "--step", values[COMMON_STEP], &steps));
+	HT_TRY(ht_steps_check(run->ctx, "--step", values[COMMON_STEP]));
 	run->step = values[COMMON_STEP] && *values[COMMON_STEP] ? values[COMMON_STEP] : NULL;
-	bool named = run->step && strcmp(run->step, "all") != 0 && !run->is_partial;
-	enum ht_status status = named && run->chosen[0].n ? check_steps(run, &steps) : HT_OK;
-	ht_list_done(run->ctx, &steps);
-	if (status != HT_OK)
-		return status;
+	if (ht_steps_are_named(run->step) && !run->is_partial && run->chosen[0].n)
+		HT_TRY(check_steps(run, run->step));
 	for (size_t side = 0; side < run->n_sets; side++)
 		run->steps[side] = run->step;
 	run->annotation = values[COMMON_ANNOTATION];

@@ -7,8 +7,13 @@
 
 #include <string.h>
 
-const struct ht_frame ht_roster_frame = { "holotrace ranks 1\n", "the description of ranks",
+const struct ht_frame ht_roster_frame = { "holotrace ranks 2\n", "the description of ranks",
 	"this is no description of ranks", NULL };
+
+static uint64_t step_flags(const struct ht_step *step)
+{
+	return step->is_named | step->is_complete << 1 | step->is_main << 2;
+}
 
 static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
 {
@@ -31,6 +36,10 @@ static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
 		ht_bytes_put_u64(out, rank->steps[i].row);
 		ht_bytes_put_i64(out, rank->steps[i].ts_ns);
 		ht_bytes_put_i64(out, rank->steps[i].end_ns);
+		ht_bytes_put_i64(out, rank->steps[i].done_ns);
+		ht_bytes_put_u64(out, rank->steps[i].n_work);
+		ht_bytes_put_u64(out, rank->steps[i].n_missing);
+		ht_bytes_put_u64(out, step_flags(&rank->steps[i]));
 	}
 	ht_bytes_put_u64(out, rank->n_stats);
 	for (size_t i = 0; i < rank->n_stats; i++) {
@@ -67,13 +76,20 @@ void ht_roster_put(const struct ht_roster *roster, struct ht_bytes_out *out)
 
 static bool get_steps(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
 {
-	rank->n_steps = ht_bytes_get_count(in, 4 * 8);
+	rank->n_steps = ht_bytes_get_count(in, 8 * 8);
 	struct ht_step *steps = ht_arena_alloc(arena, (rank->n_steps + 1) * sizeof *steps);
 	for (size_t i = 0; steps && i < rank->n_steps; i++) {
 		steps[i].number = ht_bytes_get_i64(in);
 		steps[i].row = (uint32_t)ht_bytes_get_u64(in);
 		steps[i].ts_ns = ht_bytes_get_i64(in);
 		steps[i].end_ns = ht_bytes_get_i64(in);
+		steps[i].done_ns = ht_bytes_get_i64(in);
+		steps[i].n_work = (uint32_t)ht_bytes_get_u64(in);
+		steps[i].n_missing = (uint32_t)ht_bytes_get_u64(in);
+		uint64_t flags = ht_bytes_get_u64(in);
+		steps[i].is_named = flags & 1;
+		steps[i].is_complete = flags >> 1 & 1;
+		steps[i].is_main = flags >> 2 & 1;
 	}
 	rank->steps = steps;
 	return steps != NULL;

@@ -3,10 +3,9 @@
  *
  * A step is a host row named ProfilerStep#N; GPU copies of it count only when no host row exists. Where there are
  * neither, work may name its step (Ascend's tables do): such a step is from its first work to its last, but not before
- * the one before it has ended, and work belongs to the one that it names. A host
- * row belongs to the step whose window holds its start (the latest such step), GPU work to the step of its
- * launch (of its own start, where that was lost), a GPU annotation to the step of the host annotation with the
- * same External id.
+ * the one before it has ended, and work belongs to the one that it names. A host row belongs to the step that is open on
+ * its thread (step_threads.h), GPU work to the step of its launch (of its own start, where that was lost), a GPU annotation
+ * to the step of the host annotation with the same External id (of its own start without one), a wait to that of its start.
  */
 #include "store/seal.h"
 
@@ -14,6 +13,7 @@
 #include "base/sort.h"
 #include "base/thread.h"
 #include "store/row_index.h"
+#include "store/seal_step_facts.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -47,6 +47,7 @@ struct steps {
 	        numbers; /* by string id, so that each name is looked at once; HT_NO_I64: no step */
 	atomic_bool has_names; /* some are steps */
 	uint32_t *step;        /* the section */
+	struct ht_step_threads threads;
 };
 
 static enum ht_status number_names(void *user, size_t i_range, int i_worker)
@@ -270,25 +271,6 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 	return HT_OK;
 }
 
-/* The latest step whose window holds the time. Steps follow each other, so few are looked at. */
-static uint32_t step_at(const struct ht_trace *t, int64_t ts)
-{
-	size_t low = HT_LOWER_BOUND(at, t->n_steps, t->steps[at].ts_ns <= ts);
-	for (size_t i = low; i-- > 0 && low - i <= 16;)
-		if (ts < t->steps[i].end_ns)
-			return (uint32_t)i;
-	return HT_NONE;
-}
-
-/* The same; neighbours in the file are mostly neighbours in time, so the last one that was found may be it again. */
-static uint32_t step_near(const struct ht_trace *t, int64_t ts, uint32_t hint)
-{
-	const struct ht_step *last = hint == HT_NONE ? NULL : &t->steps[hint];
-	bool same = last && ts >= last->ts_ns && ts < last->end_ns &&
-	            (hint + 1 == t->n_steps || ts < last[1].ts_ns);
-	return same ? hint : step_at(t, ts);
-}
-
 static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
 {
 	const struct steps *s = user;
@@ -299,18 +281,18 @@ static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
 	for (uint32_t row = range.first; row < range.end; row++) {
 		bool host = !ht_kind_is_device(t->kind[row]) && !(t->flags[row] & HT_EV_NO_TS) &&
 		            t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
-		if (!host || !t->n_steps) {
-			s->step[row] = HT_NONE;
-			continue;
-		}
-		s->step[row] = last_step = step_near(t, t->ts_ns[row], last_step);
+		s->step[row] = HT_NONE;
+		if (host && t->n_steps)
+			s->step[row] = last_step = ht_step_thread_at(&s->threads,
+			        ht_step_thread_of(&s->threads, row), t->ts_ns[row], last_step);
 	}
 	return HT_OK;
 }
 
-static enum ht_status assign_rows(ht_ctx *ctx, struct ht_trace *t)
+static enum ht_status assign_rows(
+        ht_ctx *ctx, struct ht_trace *t, const struct ht_step_threads *threads)
 {
-	struct steps s = { .ctx = ctx, .t = t };
+	struct steps s = { .ctx = ctx, .t = t, .threads = *threads };
 	s.step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, ht_n_events(t));
 	return s.step ? ht_parallel(ctx, ht_n_ranges(ctx, ht_n_events(t)), assign_range, &s)
 	              : ht_fail_nomem(ctx);
@@ -321,6 +303,7 @@ static enum ht_status assign_rows(ht_ctx *ctx, struct ht_trace *t)
 struct work {
 	ht_ctx *ctx;
 	const struct ht_trace *t;
+	const struct ht_step_threads *threads;
 	uint32_t *step;       /* the section */
 	atomic_llong *first;  /* by track: when the first of its work that has a launch starts */
 	atomic_bool has_lost; /* some work has none */
@@ -337,6 +320,14 @@ static void lower(atomic_llong *least, int64_t value)
 		;
 }
 
+/* Of the thread that launches most, for what no thread is known of. */
+static uint32_t step_at(const struct work *w, int64_t ts, uint32_t hint)
+{
+	return w->t->n_steps
+	               ? ht_step_thread_at(w->threads, ht_step_threads_first(w->threads), ts, hint)
+	               : HT_NONE;
+}
+
 static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
 {
 	struct work *w = user;
@@ -350,7 +341,7 @@ static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
 		bool launched = gpu->launch != HT_NONE;
 		/* steps seen on the GPU only: work belongs to the window it runs in */
 		if (!t->meta_->has_host_steps)
-			w->step[gpu->row] = last = step_near(t, t->ts_ns[gpu->row], last);
+			w->step[gpu->row] = last = step_at(w, t->ts_ns[gpu->row], last);
 		else if (launched)
 			w->step[gpu->row] = w->step[gpu->launch];
 		if (launched)
@@ -377,14 +368,17 @@ static enum ht_status step_lost(void *user, size_t i_range, int i_worker)
 		        atomic_load_explicit(&w->first[t->track[row]], memory_order_relaxed);
 		bool is_later = first == INT64_MAX || t->ts_ns[row] >= first;
 		if (t->gpu[i].launch == HT_NONE && is_later)
-			w->step[row] = step_at(t, t->ts_ns[row]);
+			w->step[row] = step_at(w, t->ts_ns[row], HT_NONE);
 	}
 	return HT_OK;
 }
 
-static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena,
+        const struct ht_step_threads *threads)
 {
-	struct work w = { .ctx = ctx, .t = t, .step = HT_MUTABLE(uint32_t, t->step) };
+	struct work w = {
+		.ctx = ctx, .t = t, .threads = threads, .step = HT_MUTABLE(uint32_t, t->step)
+	};
 	size_t n_ranges = ht_n_ranges(ctx, t->n_gpu);
 	w.first = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *w.first);
 	if (!w.first)
@@ -412,7 +406,7 @@ static size_t pick_annotations(const void *user, struct ht_range range, uint32_t
 	const struct ht_trace *t = user;
 	size_t n = 0;
 	for (uint32_t row = range.first; row < range.end; row++) {
-		if (t->kind[row] != HT_KIND_GPU_ANNOTATION)
+		if (t->kind[row] != HT_KIND_GPU_ANNOTATION && t->kind[row] != HT_KIND_SYNC)
 			continue;
 		if (to)
 			to[n] = row;
@@ -430,17 +424,24 @@ static enum ht_status step_annotations(void *user, size_t i_range, int i_worker)
 	struct ht_row_index host = w->host;
 	(void)i_worker;
 	for (uint32_t i = range.first; i < range.end; i++) {
-		int64_t id = ht_arg_cursor_i64(&ids, w->rows[i], HT_NO_I64);
+		uint32_t row = w->rows[i];
+		bool is_wait = w->t->kind[row] == HT_KIND_SYNC;
+		int64_t id = is_wait ? HT_NO_I64 : ht_arg_cursor_i64(&ids, row, HT_NO_I64);
 		uint32_t of = id == HT_NO_I64 ? HT_NONE : first_with(&host, id);
 		if (of != HT_NONE)
-			w->step[w->rows[i]] = w->step[of];
+			w->step[row] = w->step[of];
+		else if (!(w->t->flags[row] & HT_EV_NO_TS))
+			w->step[row] = step_at(w, w->t->ts_ns[row], HT_NONE);
 	}
 	return HT_OK;
 }
 
-static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena,
+        const struct ht_step_threads *threads)
 {
-	struct work w = { .ctx = ctx, .t = t, .step = HT_MUTABLE(uint32_t, t->step) };
+	struct work w = {
+		.ctx = ctx, .t = t, .threads = threads, .step = HT_MUTABLE(uint32_t, t->step)
+	};
 	uint32_t *rows;
 	HT_TRY(ht_pick(ctx, ht_n_events(t), pick_annotations, t, arena, &rows, &w.n_rows));
 	if (!w.n_rows)
@@ -514,14 +515,25 @@ static enum ht_status with_scratch(ht_ctx *ctx, struct ht_trace *t,
 
 enum ht_status ht_seal_steps(ht_ctx *ctx, struct ht_trace *t)
 {
-	HT_TRY(with_scratch(ctx, t, find_steps));
-	return assign_rows(ctx, t);
+	return with_scratch(ctx, t, find_steps);
+}
+
+static enum ht_status assign_all(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
+{
+	struct ht_step_threads threads = { .t = t };
+	if (t->n_steps)
+		HT_TRY(ht_step_threads_make(ctx, t, arena, &threads));
+	HT_TRY(assign_rows(ctx, t, &threads));
+	if (!t->n_steps)
+		return HT_OK;
+	HT_TRY(assign_work(ctx, t, arena, &threads));
+	HT_TRY(step_gpu_annotations(ctx, t, arena, &threads));
+	return ht_seal_step_facts(ctx, t, &threads, arena);
 }
 
 enum ht_status ht_seal_gpu_steps(ht_ctx *ctx, struct ht_trace *t)
 {
-	HT_TRY(with_scratch(ctx, t, assign_work));
-	return with_scratch(ctx, t, step_gpu_annotations);
+	return with_scratch(ctx, t, assign_all);
 }
 
 enum ht_status ht_seal_python(ht_ctx *ctx, struct ht_trace *t)

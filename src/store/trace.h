@@ -140,6 +140,12 @@ struct ht_step {
 	uint32_t
 	        is_named; /* 1: nothing but the work names it ("Step Id"), and all of it is there */
 	int64_t ts_ns, end_ns;
+	int64_t done_ns; /* completion: the later of its end and that of its last activity, not before
+	                      * that of the step before it on its thread */
+	uint32_t n_work;      /* GPU activities that belong to it */
+	uint32_t n_missing;   /* launches in it without their activity (seal_step_facts.c) */
+	uint32_t is_complete; /* 1: it was recorded whole */
+	uint32_t is_main;     /* 1: of the thread whose steps launch most; step times are theirs */
 };
 
 /* A flow: start and finish rows, and the spans they bind to. */

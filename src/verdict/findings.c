@@ -35,15 +35,8 @@ bool ht_findings_is_alone(const struct ht_run *run)
 
 enum ht_status ht_findings_bounds(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
-	int64_t left_out = ht_frame_left_out(run);
-	size_t n = 0;
-	HT_TRY(ht_bounds_make(run, false, ret_bounds));
-	HT_TRY(ht_bounds_choose(run, ret_bounds));
-	for (size_t i = 0; i < ret_bounds->n; i++)
-		if (ret_bounds->is_whole || ret_bounds->list[i].number != left_out)
-			ret_bounds->list[n++] = ret_bounds->list[i];
-	ret_bounds->n = n;
-	return HT_OK;
+	HT_TRY(ht_bounds_make(run, ret_bounds));
+	return ht_bounds_choose(run, ret_bounds);
 }
 
 /* First number of a capability, HT_NO_I64: the file does not say. */
@@ -242,16 +235,54 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 	}
 	ht_sum(&times->sum_ns, ns);
 	values[times->n++] = ns;
+	times->n_mean = times->n;
 }
 
 static void add_told(struct ht_told_steps *told, const ht_table *steps, size_t row)
 {
 	if (ht_table_is_null(steps, row, HT_FOUND_STEP_COMPUTING_NS))
 		return;
-	ht_sum(&told->ns, ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE_NS));
+	ht_sum(&told->ns, ht_table_i64(steps, row, HT_FOUND_STEP_TIME_NS));
 	ht_sum(&told->computing_ns, ht_table_i64(steps, row, HT_FOUND_STEP_COMPUTING_NS));
 	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, HT_FOUND_STEP_EXPOSED_NS));
 	ht_sum(&told->free_ns, ht_table_i64(steps, row, HT_FOUND_STEP_FREE_NS));
+}
+
+/* Row of a step of a rank, HT_NO_I64: it has none such. */
+static int64_t row_of_step(const struct ht_findings *f, int64_t rank, int64_t number)
+{
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
+		for (size_t i = 0; f->parts->list[p].rank == rank && i < ht_table_n_rows(steps);
+		        i++)
+			if (cell(steps, i, HT_FOUND_STEP_NUMBER) == number)
+				return cell(steps, i, HT_FOUND_STEP_ROW);
+	}
+	return HT_NO_I64;
+}
+
+/* Where ranks have steps, the median and what is beside it are of the job's step times; means are over steps and ranks. */
+static enum ht_status time_job(struct ht_findings *f)
+{
+	const struct ht_job_step *longest = NULL;
+	HT_TRY(ht_job_steps_make(f->run, 0, &f->job));
+	if (!f->job.n_median || !f->has_steps)
+		return HT_OK;
+	for (size_t i = 0; i < f->job.n; i++) {
+		const struct ht_job_step *step = &f->job.list[i];
+		if (!step->is_left_out && (!longest || step->time_ns > longest->time_ns))
+			longest = step;
+	}
+	f->device = (struct ht_step_times){ .n = f->job.n_median,
+		.median_ns = f->job.median_ns,
+		.least_ns = f->job.least_ns,
+		.most_ns = f->job.most_ns,
+		.n_mean = f->device.n_mean,
+		.sum_ns = f->device.sum_ns,
+		.rank = longest->rank,
+		.row = row_of_step(f, longest->rank, longest->number),
+		.number = longest->number };
+	return HT_OK;
 }
 
 static enum ht_status find_steps(struct ht_findings *f)
@@ -271,7 +302,7 @@ static enum ht_status find_steps(struct ht_findings *f)
 			add_step(&f->host, host, rank, steps, i,
 			        cell(steps, i, HT_FOUND_STEP_HOST_NS));
 			add_step(&f->device, device, rank, steps, i,
-			        cell(steps, i, HT_FOUND_STEP_DEVICE_NS));
+			        cell(steps, i, HT_FOUND_STEP_TIME_NS));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
 			add_told(&f->told, steps, i);
@@ -290,7 +321,7 @@ static enum ht_status find_steps(struct ht_findings *f)
 		f->host.median_ns = ht_median_i64(host, f->host.n);
 	if (f->device.n)
 		f->device.median_ns = ht_median_i64(device, f->device.n);
-	return HT_OK;
+	return time_job(f);
 }
 
 static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts, size_t i)
@@ -545,7 +576,7 @@ int64_t ht_findings_late_cost(const struct ht_findings *f, size_t i_part, int64_
 int64_t ht_findings_mean_step(const struct ht_findings *findings)
 {
 	const struct ht_step_times *steps = &findings->device;
-	return steps->n ? steps->sum_ns / (int64_t)steps->n : 0;
+	return steps->n_mean ? steps->sum_ns / (int64_t)steps->n_mean : 0;
 }
 
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)

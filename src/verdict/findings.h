@@ -18,6 +18,7 @@
 #include "model/device/breakdown.h"
 #include "model/device/idle.h"
 #include "model/steps/step_roles.h"
+#include "model/steps/timed_steps.h"
 #include "model/stragglers/straggler.h"
 
 /* The tables of a part. */
@@ -64,8 +65,9 @@ HT_COLUMN_NUMBERS(HT_FOUND_GPU_COLUMNS, HT_N_FOUND_GPU_COLUMNS);
 	        "of the step; null: the whole recording", NULL)                                    \
 	COLUMN(HT_FOUND_STEP_HOST_NS, "host_ns", HT_DURATION, HT_MEASURE,                          \
 	        "duration on the host; null: not recorded", NULL)                                  \
-	COLUMN(HT_FOUND_STEP_DEVICE_NS, "device_ns", HT_DURATION, HT_MEASURE,                      \
-	        "up to its last GPU work", NULL)                                                   \
+	COLUMN(HT_FOUND_STEP_TIME_NS, "time_ns", HT_DURATION, HT_MEASURE,                          \
+	        "step time, or how long the recording is; of a first step only what is in it",     \
+	        NULL)                                                                              \
 	COLUMN(HT_FOUND_STEP_ROW, "row", HT_I64, HT_MEASURE, "row of the step", NULL)              \
 	COLUMN(HT_FOUND_STEP_COMPUTING_NS, "computing_ns", HT_DURATION, HT_MEASURE,                \
 	        "as the exporter says", NULL)                                                      \
@@ -177,8 +179,10 @@ struct ht_gpu_use {
 };
 
 struct ht_step_times {
-	size_t n; /* over all ranks; 0: nothing was recorded */
-	int64_t median_ns, least_ns, most_ns, sum_ns;
+	size_t n; /* that the median is of; 0: nothing was recorded */
+	int64_t median_ns, least_ns, most_ns;
+	size_t n_mean;             /* with the first step, as far as it is recorded */
+	int64_t sum_ns;            /* of those */
 	int64_t rank, row, number; /* of the longest; HT_NO_I64: none such */
 };
 
@@ -199,8 +203,10 @@ struct ht_findings {
 	struct ht_run *run;
 	const struct ht_parts *parts;
 	bool has_steps;
-	size_t n_steps;                    /* different numbers; 1 without steps */
-	struct ht_step_times host, device; /* without steps device is the whole recording */
+	size_t n_steps; /* different numbers; 1 without steps */
+	struct ht_job_steps job;
+	/* host spans of steps; step times of the job, or how long a recording without steps is */
+	struct ht_step_times host, device;
 	struct ht_found_slow slow;
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-/* Of a row of a table with steps. */
-static bool is_in(const ht_table *table, size_t row, size_t column, int64_t left_out)
-{
-	return ht_table_is_null(table, row, column) || left_out == HT_NO_I64 ||
-	       ht_table_i64(table, row, column) != left_out;
-}
-
 static int bound_of(const char *name)
 {
 	int bound = HT_CP_N_BOUNDS - 1;
@@ -41,7 +34,6 @@ struct named {
 
 struct path {
 	struct ht_findings *f;
-	int64_t left_out; /* number of a step */
 	uint32_t **
 	        first_1; /* by part, by text of its pieces: 1 + place in by_name; NULL until asked */
 	uint32_t *nobody_1;    /* by bound */
@@ -97,8 +89,6 @@ static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 	struct ht_findings *f = path->f;
 	struct ht_path_bound *bound = &f->path[stretch->bound];
 	const struct longest one = { stretch->dur_ns, stretch->rank, stretch->row };
-	if (stretch->step != HT_NO_I64 && stretch->step == path->left_out)
-		return true;
 	int lot = ht_findings_is_slow(f, stretch->step) ? SLOW : TYPICAL;
 	ht_sum(&bound->ns, stretch->dur_ns);
 	ht_sum(&f->path_ns, stretch->dur_ns);
@@ -148,7 +138,6 @@ static enum ht_status find_path(struct ht_findings *f)
 {
 	struct ht_arena *scratch = f->run->scratch;
 	struct path path = { .f = f,
-		.left_out = ht_frame_left_out(f->run),
 		.first_1 = ht_arena_alloc(scratch, (f->parts->n + 1) * sizeof *path.first_1),
 		.nobody_1 = ht_arena_alloc(scratch, HT_CP_N_BOUNDS * sizeof *path.nobody_1) };
 	if (!path.first_1 || !path.nobody_1)
@@ -175,7 +164,6 @@ static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
 static void find_savings(struct ht_findings *f)
 {
 	bool known = false;
-	int64_t left_out = ht_frame_left_out(f->run);
 	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
@@ -183,8 +171,7 @@ static void find_savings(struct ht_findings *f)
 			const char *scale = ht_table_str(what_if, i, HT_CP_WHAT_IF_SCALE);
 			const char *end = strchr(scale, '=');
 			char name[64];
-			if (!is_in(what_if, i, HT_CP_WHAT_IF_STEP, left_out) || !end ||
-			        (size_t)(end - scale) >= sizeof name)
+			if (!end || (size_t)(end - scale) >= sizeof name)
 				continue;
 			memcpy(name, scale, (size_t)(end - scale));
 			name[end - scale] = '\0';

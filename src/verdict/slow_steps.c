@@ -13,9 +13,19 @@
 static int64_t length_of(const ht_table *steps, size_t row)
 {
 	return ht_table_is_null(steps, row, HT_FOUND_STEP_NUMBER) ||
-	                       ht_table_is_null(steps, row, HT_FOUND_STEP_DEVICE_NS)
+	                       ht_table_is_null(steps, row, HT_FOUND_STEP_TIME_NS)
 	               ? -1
-	               : ht_table_i64(steps, row, HT_FOUND_STEP_DEVICE_NS);
+	               : ht_table_i64(steps, row, HT_FOUND_STEP_TIME_NS);
+}
+
+/* A first step, of which it is not known when it began. */
+static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size_t row)
+{
+	if (ht_table_is_null(steps, row, HT_FOUND_STEP_NUMBER))
+		return false;
+	int64_t number = ht_table_i64(steps, row, HT_FOUND_STEP_NUMBER);
+	size_t i = HT_LOWER_BOUND(at, f->job.n, f->job.list[at].number < number);
+	return i < f->job.n && f->job.list[i].number == number && f->job.list[i].is_left_out;
 }
 
 /* Appends the numbers of a rank's slow steps. */
@@ -26,11 +36,11 @@ static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 	if (!values)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < n_rows; i++)
-		if (length_of(steps, i) >= 0)
+		if (!is_left_out(f, steps, i) && length_of(steps, i) >= 0)
 			values[n++] = length_of(steps, i);
 	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_median_i64(values, n) : 0;
 	for (size_t i = 0; i < n_rows; i++)
-		if (ht_step_is_slow(length_of(steps, i), median_ns))
+		if (!is_left_out(f, steps, i) && ht_step_is_slow(length_of(steps, i), median_ns))
 			f->slow.numbers[f->slow.n++] = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
 	return HT_OK;
 }
@@ -74,7 +84,7 @@ bool ht_findings_is_slow(const struct ht_findings *f, int64_t number)
 
 int64_t ht_findings_usual_step(const struct ht_findings *f)
 {
-	size_t n = f->device.n - f->slow.n_rows;
+	size_t n = f->device.n_mean - f->slow.n_rows;
 	return n ? (f->device.sum_ns - f->slow.ns) / (int64_t)n : 0;
 }
 
@@ -89,7 +99,7 @@ struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 			cause = (struct ht_slow_cause){ bound, more_ns };
 	}
 	/* what one rank does at the end of a step the others wait for in the next: windows of both have it */
-	int64_t most_ns = n_slow && n_other
+	int64_t most_ns = f->slow.n_rows && n_other
 	                          ? f->slow.ns / (int64_t)f->slow.n_rows - ht_findings_usual_step(f)
 	                          : 0;
 	cause.ns = cause.ns < most_ns ? cause.ns : most_ns;

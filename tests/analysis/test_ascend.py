@@ -32,7 +32,7 @@ def test_as_many_steps_as_kernels_name(tmp_path):
     lines = ["Step Id,Name,Accelerator Core,Start Time(us),Duration(us)"]
     lines += [f"{step},k{half},AI_CORE,{T0 + 30 * step + 12 * half},10" for step in range(n) for half in (0, 1)]
     path = rank(tmp_path, kernel_details__csv="\n".join(lines) + "\n")
-    found = rows("steps", path, "--step", "all", "--columns", "step,kernel_ns")
+    found = rows("steps", path, "--columns", "step,kernel_ns")
     assert [int(r["step"]) for r in found] == list(range(n))
     assert {r["kernel_ns"] for r in found} == {"20000"}
 
@@ -606,11 +606,11 @@ def test_steps_that_only_work_names(tmp_path):
         f"{step},k,Add,AI_CORE,{T0 + start},{length}\n" for step, start, length in
         ((7, 0, 10), (8, 40, 20), (7, 30, 15), ("", 200, 5), (9, 100, 10)))
     path = rank(tmp_path / "three", kernel_details__csv=text)
-    # 7: [0, 45), 8: [45, 60) of [40, 60), 9: [100, 110)
+    # 7: [0, 45), 8: [45, 60) of [40, 60), 9: [100, 110); step times are 45, which is the first, 15 and 50
     assert [(r["step"], r["total_ns"], r["kernel_ns"]) for r in rows("steps", path)] == [
         ("7", "45000", "25000"), ("8", "15000", "15000"), ("9", "10000", "10000")]
     assert [(r["step"], r["step_ns"]) for r in rows("distributed", path)] == [("7", "45000"), ("8", "15000"), ("9", "10000")]
-    assert rows("summary", path)[1]["finding"].startswith("15.0 µs, median of 3 steps")
+    assert rows("summary", path)[1]["finding"].startswith("32.5 µs, median of 2 steps")
 
 
 def test_collectives_of_two_runs_are_compared(tmp_path):

@@ -89,7 +89,7 @@ def test_temporal_breakdown_by_step(tmp_path):
     trace = t.write(tmp_path)
     found = rows("temporal-breakdown", trace, "--by", "step")
     assert [(r["step"], r["span_ns"], r["idle_ns"]) for r in found] == [
-        ("1", "90000", "20000"), ("2", "90000", "20000")]
+        ("1", "90000", "20000"), ("2", "90000", "20000"), ("3", "90000", "20000")]
     found = rows("temporal-breakdown", trace, "--by", "step", "--step", "all")
     assert [r["step"] for r in found] == ["1", "2", "3"]
     (row,) = rows("temporal-breakdown", trace, "--step", "3")
@@ -106,7 +106,7 @@ def test_work_launched_before_the_recording_is_in_no_step(tmp_path):
     t.kernel("side stream", 1, 2, stream=9)
     t.kernel("b", 120, 10, launch=110)
     trace = t.write(tmp_path)
-    for args, names in (((), ["side stream", "a", "lost its launch"]),
+    for args, names in (((), ["side stream", "a", "lost its launch", "b"]),
                         (("--step", "1"), ["side stream", "a", "lost its launch"]),
                         (("--step", "2"), ["b"]),
                         (("--step", "all"), ["side stream", "leftover", "a", "lost its launch", "b"]),

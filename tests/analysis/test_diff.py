@@ -40,10 +40,10 @@ def total(found, device, column):
 
 
 def test_diff_counts_and_times(two):
-    found = rows("diff", *two)
+    steps = "--control-step", "1-2", "--test-step", "5-6"
+    found = rows("diff", *two, *steps)
     table = by_name(found)
     gemm = table["gpu", "gemm"]
-    # two steps of each: the last one is left out, and test has one more
     assert (gemm["control_count"], gemm["test_count"], gemm["diff_count"]) == ("2", "4", "2")
     assert (gemm["control_ns"], gemm["test_ns"], gemm["diff_ns"]) == ("30000", "24000", "-6000")
     assert gemm["change"] == "more calls, faster" and float(gemm["change_share"]) == -0.2
@@ -59,7 +59,11 @@ def test_diff_counts_and_times(two):
     assert table["cpu", "others"]["change"] == "equal" and table["cpu", "others"]["control_step_ns"] == "100000"
     sizes = [abs(int(r["diff_ns"])) for r in found if r["name"] != "others"]
     assert sizes == sorted(sizes, reverse=True) and found[-1]["name"] == "others"
-    assert "steps 1,2; test: rank 0, steps 5,6" in notes("diff", *two)[-1]
+    assert "steps 1–2; test: rank 0, steps 5–6" in notes("diff", *two, *steps)[-1]
+    # all complete steps, as many as each side has
+    gemm = by_name(rows("diff", *two))["gpu", "gemm"]
+    assert (gemm["control_count"], gemm["test_count"]) == ("3", "8")
+    assert (gemm["control_step_ns"], gemm["test_step_ns"]) == ("15000", "12000")
 
 
 def test_one_change_is_one_row(tmp_path):
@@ -76,10 +80,12 @@ def test_one_change_is_one_row(tmp_path):
     found = rows("diff", tmp_path / "a", tmp_path / "b")
     assert [(r["name"], r["step_diff_ns"], r["change"], r["share"]) for r in found] == [
         ("aten::addmm", "50000", "slower", "1"), ("others", "0", "equal", "0")]
-    (step,) = rows("diff", tmp_path / "a", tmp_path / "b", "--view", "summary")
-    assert (step["metric"], step["control_ns"], step["test_ns"], step["diff_ns"]) == (
-        "step", "510000", "560000", "50000")
-    assert (step["control_std_ns"], step["low_ns"], step["high_ns"]) == ("0", "50000", "50000")
+    step, host = rows("diff", tmp_path / "a", tmp_path / "b", "--view", "summary")
+    assert (host["metric"], host["control_ns"], host["test_ns"], host["diff_ns"]) == (
+        "host", "510000", "560000", "50000")
+    assert (host["control_std_ns"], host["low_ns"], host["high_ns"]) == ("0", "50000", "50000")
+    # a step begins every 1000 us, so one is complete as often
+    assert (step["metric"], step["control_ns"], step["test_ns"], step["control_steps"]) == ("step", "1000000", "1000000", "3")
 
 
 def test_the_backward_pass_takes_the_time_of_the_thread_that_waits(tmp_path):
@@ -106,10 +112,10 @@ def test_the_backward_pass_takes_the_time_of_the_thread_that_waits(tmp_path):
 
 
 def noisy(path, values, name="gemm", gpu=True):
-    """A trace whose steps take these times, in microseconds; the last one is left out."""
+    """A trace whose steps take these times, in microseconds."""
     t = Tiny()
     at = 0
-    for step, value in enumerate([*values, values[-1]], 1):
+    for step, value in enumerate(values, 1):
         t.step(step, at, 1000 + (0 if gpu else value))
         if gpu:
             t.work(name, at + 100, value, launch=at + 10)
@@ -136,10 +142,10 @@ def test_an_interval_is_students(tmp_path):
     """100, 104 against 113, 115: the step has variance (8 + 2) / 2 = 5 with 2 degrees of freedom."""
     a = noisy(tmp_path / "a", [100, 104], name="aten::mm", gpu=False)
     b = noisy(tmp_path / "b", [113, 115], name="aten::mm", gpu=False)
-    (step,) = rows("diff", a, b, "--view", "summary")
+    step, host = rows("diff", a, b, "--view", "summary")
     reach = 4.302653 * 5 ** 0.5 * 1000
-    assert step["diff_ns"] == "12000"
-    assert abs(int(step["low_ns"]) - (12000 - reach)) < 2 and abs(int(step["high_ns"]) - (12000 + reach)) < 2
+    assert (step["metric"], host["metric"], host["diff_ns"]) == ("step", "host", "12000")
+    assert abs(int(host["low_ns"]) - (12000 - reach)) < 2 and abs(int(host["high_ns"]) - (12000 + reach)) < 2
 
 
 def test_one_step_each_cannot_tell_noise(tmp_path):
@@ -178,9 +184,9 @@ def test_diff_of_ranks(tmp_path):
         build(tmp_path / "b", [("aten::mm", "gemm", dur)], rank=rank)
     pair = tmp_path / "a", tmp_path / "b"
     gemm = by_name(rows("diff", *pair))["gpu", "gemm"]  # rank 1 is on both sides
-    assert (gemm["control_ns"], gemm["test_ns"]) == ("20000", "40000")
+    assert (gemm["control_ns"], gemm["test_ns"]) == ("30000", "60000")
     gemm = by_name(rows("diff", *pair, "--control-rank", "0-1", "--test-rank", "2"))["gpu", "gemm"]
-    assert (gemm["control_ns"], gemm["test_ns"]) == ("22000", "100000")
+    assert (gemm["control_ns"], gemm["test_ns"]) == ("33000", "150000")
     done = support.run("diff", *pair, "--test-rank", "7")
     assert done.returncode == 2 and b"--test-rank 7: no such rank" in done.stderr
     done = support.run("diff", *pair, "--test-step", "x")
@@ -219,7 +225,7 @@ PAIRS = {"diff": (EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"),
 def test_rows_add_up_to_the_headline(pair, more):
     found = rows("diff", *PAIRS[pair], *more)
     summary = {r["metric"]: r for r in rows("diff", *PAIRS[pair], "--view", "summary")}
-    for device, metric in (("cpu", "step"), ("gpu", "gpu")):
+    for device, metric in (("cpu", "host"), ("gpu", "gpu")):
         for column, of in (("step_diff_ns", "diff_ns"), ("control_step_ns", "control_ns"), ("test_step_ns", "test_ns")):
             whole = float(summary[metric][of]) if metric in summary else 0
             assert total(found, device, column) == pytest.approx(whole, rel=1e-9, abs=1e-3), (device, column)

@@ -59,8 +59,10 @@ def trace_of(path):
 
 
 def table(verb, path, *options):
-    text = support.output(verb, path, *options, "--format", "csv", "--quiet").decode()
-    return list(csv.DictReader(io.StringIO(text)))
+    """The plugin looks at the whole trace; what is outside of steps is no step to it."""
+    text = support.output(verb, path, "--step", "all", *options, "--format", "csv", "--quiet").decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return [row for row in rows if row.get("part") != "outside steps"]
 
 
 def near(ns, us, slack=0.5):

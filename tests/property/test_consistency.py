@@ -83,18 +83,17 @@ def random_trace(rng):
 
 
 def choose(work, steps):
-    """By default: all but what the last step launches; lost launches by their own start, unless they precede all
-    launched work of their stream, which is then of no step."""
-    pieces = []
-    cut = steps[-1][0] if len(steps) > 1 else None
+    """By default what belongs to complete steps: of its launch; lost launches by their own start, unless they precede all
+    launched work of their stream, which is then of no step. A step is complete unless it alone has no work."""
+    pieces, step_of = [], []
     for start, end, device, stream, cls, launch in work:
         launched = [w[0] for w in work if w[2:4] == (device, stream) and w[5] is not None]
-        if cut is None:
-            chosen = True
-        elif launch is not None:
-            chosen = launch < cut
-        else:
-            chosen = start < cut and (not launched or start >= min(launched))
+        when = launch if launch is not None else start
+        early = launch is None and launched and start < min(launched)
+        step_of.append(None if early else next((s for s in steps if s[0] <= when < s[1]), None))
+    complete = [s for s in steps if len(steps) == 1 or s in step_of or not any(step_of)]
+    for (start, end, device, stream, cls, launch), step in zip(work, step_of):
+        chosen = step in complete if complete else True
         pieces.append(breakdown.Piece(*(1000 * t for t in (start, end)), device, stream, cls,
                                       None if launch is None else 1000 * launch, chosen))
     return pieces
@@ -201,10 +200,10 @@ def check_groupings(run):
     names = rows("kernel-breakdown", run, "--num-kernels", "100000", "--step", "all")
     kernels = [r for r in names if r["kernel_type"] in ("compute", "communication")]
     for how in ("name", "stream", "properties", "core"):
-        table = rows("kernels", run, "--by", how)
+        table = rows("kernels", run, "--by", how, "--step", "all")
         assert total(table, "total_ns") == total(kernels, "sum_ns"), how
         assert total(table, "calls") == total(kernels, "count"), how
-    grouped = {how: rows("operators", run, "--by", how) for how in ("name", "shape", "stack")}
+    grouped = {how: rows("operators", run, "--by", how, "--step", "all") for how in ("name", "shape", "stack")}
     sums = {how: [total(t, c) for c in ("calls", "device_self_ns", "host_self_ns")] for how, t in grouped.items()}
     assert sums["name"] == sums["shape"] == sums["stack"]
     assert sums["name"][1] <= total(names, "sum_ns")

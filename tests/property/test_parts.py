@@ -173,7 +173,8 @@ def test_ranks_without_a_common_clock_are_told(tmp_path):
 
 
 def test_a_rank_with_one_step_among_others_with_two(tmp_path):
-    """By default the last step is cut off when there are two anywhere: who made a part of one step could not know."""
+    """Every rank has its own complete steps, so that a part can be made alone. HTA's rows are cut when there are two steps
+    anywhere: who made a part of one step could not know."""
     for rank, steps in ((0, (1, 2)), (1, (1,))):
         events = []
         for i, step in enumerate(steps):
@@ -186,10 +187,11 @@ def test_a_rank_with_one_step_among_others_with_two(tmp_path):
         (tmp_path / f"{rank}.json").write_text(json.dumps({"traceEvents": events, "distributedInfo": {"rank": rank}}))
     paths = [str(tmp_path / f"{rank}.json") for rank in range(2)]
     parts = [str(tmp_path / f"{rank}.part") for rank in range(2)]
-    for steps in ([], ["--step", "1"]):
+    for how in ([], ["--hta-rows"], ["--step", "1"]):
         for path, part in zip(paths, parts):
-            run("part", "kernel-types", "--by", "rank", *steps, "-o", part, path)
-        if not steps:
+            run("part", "kernel-types", "--by", "rank", *how, "-o", part, path)
+        if how == ["--hta-rows"]:
             code, why = refused("merge", "kernel-types", *parts)
-            assert code == 2 and "other steps than the parts were made over" in why
-    assert run("merge", "kernel-types", *parts) == run("kernel-types", "--by", "rank", "--step", "1", *paths)
+            assert code == 2 and "rules depend on all" in why
+        else:
+            assert run("merge", "kernel-types", *parts) == run("kernel-types", "--by", "rank", *how, *paths)

@@ -344,7 +344,7 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part)
 	if (exporter_view(run) != HT_N_EXPORTER_VIEWS)
 		return ht_exporter_put(run, exporter_view(run), by_rank(run), part->facts[ROWS]);
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
-	HT_TRY(ht_bounds_make(run, run->step == NULL, &bounds));
+	HT_TRY(ht_bounds_make(run, &bounds));
 	if (!bounds.n && ht_run_is(run, "view", "overlap"))
 		return put_exported(run, part->facts[ROWS]);
 	HT_TRY(ht_bounds_choose(run, &bounds));
@@ -792,6 +792,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	ht_table_set_bar(table, "communication_share");
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(table, "no steps, operators or GPU work in the traces");
-	HT_TRY(ht_frame_note_last(run, table));
 	return ht_clocks_note(run, table);
 }

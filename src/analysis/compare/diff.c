@@ -49,50 +49,50 @@
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define ROWS_COLUMNS(COLUMN)                                                                       \
-	COLUMN(ROWS_NAME, "name", HT_STR, HT_KEY,                                                  \
-	        "operator, annotation, runtime call, kernel, copy or set; others: "                \
-	        "names within noise, and "                                                         \
-	        "beyond the 65,536 largest changes",                                               \
-	        NULL)                                                                              \
-	COLUMN(ROWS_DEVICE, "device", HT_STR, HT_KEY,                                              \
-	        "cpu: on the thread of the steps or in the backward pass that it waits for; "      \
-	        "background: other host threads; gpu; null with hta-compat",                       \
-	        NULL)                                                                              \
-	COLUMN(ROWS_CONTROL_COUNT, "control_count", HT_I64, HT_DETAIL,                             \
-	        "events of this name in control", NULL)                                            \
-	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL, "events of this name in test",    \
-	        NULL)                                                                              \
-	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL)       \
-	COLUMN(ROWS_CONTROL_NS, "control_ns", HT_DURATION, HT_DETAIL,                              \
-	        "their own time in control, over all ranks and steps", NULL)                       \
-	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL)    \
-	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL)        \
-	COLUMN(ROWS_CHANGE_SHARE, "change_share", HT_RATIO, HT_DETAIL,                             \
-	        "diff_ns over control_ns, null without control", NULL)                             \
-	COLUMN(ROWS_CHANGE, "change", HT_STR, HT_MEASURE,                                          \
-	        "added, removed, more or fewer calls; slower, faster or within noise; equal",      \
-	        NULL)                                                                              \
-	COLUMN(ROWS_CONTROL_STEP_NS, "control_step_ns", HT_DURATION_F64, HT_MEASURE,               \
-	        "control_ns per step and rank", NULL)                                              \
-	COLUMN(ROWS_TEST_STEP_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                     \
-	        "test_ns per step and rank", NULL)                                                 \
-	COLUMN(ROWS_STEP_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                     \
-	        "test minus control, per step and rank", NULL)                                     \
-	COLUMN(ROWS_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                     \
-	        "lower end of its 95 % interval over steps", NULL)                                 \
-	COLUMN(ROWS_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                \
-	COLUMN(ROWS_SHARE, "share", HT_RATIO, HT_MEASURE,                                          \
-	        "step_diff_ns of the difference in step time (cpu) or in GPU time (gpu)", NULL)    \
-	COLUMN(ROWS_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                         \
+#define ROWS_COLUMNS(COLUMN)                                                                        \
+	COLUMN(ROWS_NAME, "name", HT_STR, HT_KEY,                                                   \
+	        "operator, annotation, runtime call, kernel, copy or set; others: "                 \
+	        "names within noise, and "                                                          \
+	        "beyond the 65,536 largest changes",                                                \
+	        NULL)                                                                               \
+	COLUMN(ROWS_DEVICE, "device", HT_STR, HT_KEY,                                               \
+	        "cpu: on the thread of the steps or in the backward pass that it waits for; "       \
+	        "background: other host threads; gpu; null with hta-compat",                        \
+	        NULL)                                                                               \
+	COLUMN(ROWS_CONTROL_COUNT, "control_count", HT_I64, HT_DETAIL,                              \
+	        "events of this name in control", NULL)                                             \
+	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL, "events of this name in test",     \
+	        NULL)                                                                               \
+	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL)        \
+	COLUMN(ROWS_CONTROL_NS, "control_ns", HT_DURATION, HT_DETAIL,                               \
+	        "their own time in control, over all ranks and steps", NULL)                        \
+	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL)     \
+	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL)         \
+	COLUMN(ROWS_CHANGE_SHARE, "change_share", HT_RATIO, HT_DETAIL,                              \
+	        "diff_ns over control_ns, null without control", NULL)                              \
+	COLUMN(ROWS_CHANGE, "change", HT_STR, HT_MEASURE,                                           \
+	        "added, removed, more or fewer calls; slower, faster or within noise; equal",       \
+	        NULL)                                                                               \
+	COLUMN(ROWS_CONTROL_STEP_NS, "control_step_ns", HT_DURATION_F64, HT_MEASURE,                \
+	        "control_ns per step and rank", NULL)                                               \
+	COLUMN(ROWS_TEST_STEP_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                      \
+	        "test_ns per step and rank", NULL)                                                  \
+	COLUMN(ROWS_STEP_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                      \
+	        "test minus control, per step and rank", NULL)                                      \
+	COLUMN(ROWS_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                      \
+	        "lower end of its 95 % interval over steps", NULL)                                  \
+	COLUMN(ROWS_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                 \
+	COLUMN(ROWS_SHARE, "share", HT_RATIO, HT_MEASURE,                                           \
+	        "step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu)", \
+	        NULL)                                                                               \
+	COLUMN(ROWS_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                          \
 	        "names in this row: more than 1 for others", NULL)
 HT_COLUMNS(of_rows, ROWS_COLUMNS);
 
 #define SUMMARY_COLUMNS(COLUMN)                                                                    \
 	COLUMN(SUMMARY_METRIC, "metric", HT_STR, HT_KEY,                                           \
-	        "step: its length on the host; gpu: durations of GPU work; comm: those "           \
-	        "of it that are "                                                                  \
-	        "communication",                                                                   \
+	        "step: step time of the job, the median; host: host spans of steps; gpu: "         \
+	        "durations of GPU activities; comm: those of it that are communication",           \
 	        NULL)                                                                              \
 	COLUMN(SUMMARY_CONTROL_NS, "control_ns", HT_DURATION_F64, HT_MEASURE,                      \
 	        "mean over the steps of control", NULL)                                            \
@@ -243,9 +243,10 @@ struct compare {
 	size_t n_entries;
 	struct others others[HT_N_PLACES];
 	struct entry noisiest; /* of what was folded as noise the largest change */
-	struct ht_sample step[2], gpu[2], comm[2]; /* of control and test */
-	int64_t n_steps[2];                        /* over all ranks */
-	bool tested;                               /* steps tell of noise */
+	/* of control and test: step times of the job; host spans of steps, GPU time, communication */
+	struct ht_sample step[2], host[2], gpu[2], comm[2];
+	int64_t n_steps[2]; /* over all ranks */
+	bool tested;        /* steps tell of noise */
 	double typical
 	        [2]; /* how rows of the host and of the GPU vary, as a share of their time squared */
 	double limit;                 /* chances above it may be noise */
@@ -320,7 +321,7 @@ static struct ht_gap gap_of(const struct compare *compare, const struct row *row
 	struct ht_noise known = { 0 };
 	struct ht_sample side[2];
 	for (size_t i = 0; i < 2; i++)
-		side[i] = (struct ht_sample){ compare->step[i].n, row->mean[i], row->squares[i] };
+		side[i] = (struct ht_sample){ compare->host[i].n, row->mean[i], row->squares[i] };
 	if (compare->tested && !row->n_names)
 		known = (struct ht_noise){
 			compare->typical[ht_place_is_gpu(row->place)] * mean * mean, KNOWN_DF
@@ -331,7 +332,7 @@ static struct ht_gap gap_of(const struct compare *compare, const struct row *row
 /* The upper quartile of what rows vary by, so that most are quieter. */
 static double typical_variance(struct compare *compare, bool on_gpu, double *room)
 {
-	double df = (double)(compare->step[0].n + compare->step[1].n) - 2;
+	double df = (double)(compare->host[0].n + compare->host[1].n) - 2;
 	size_t n = 0;
 	for (size_t i = 0; i < compare->n_entries; i++) {
 		struct row row = row_of(compare, &compare->entries[i]);
@@ -539,7 +540,7 @@ static void put_interval(
 static double whole_of(const struct compare *compare, enum ht_place place)
 {
 	if (place == HT_PLACE_CPU)
-		return compare->step[1].mean - compare->step[0].mean;
+		return compare->host[1].mean - compare->host[0].mean;
 	return ht_place_is_gpu(place) ? compare->gpu[1].mean - compare->gpu[0].mean : 0;
 }
 
@@ -625,16 +626,17 @@ static const char *say_metric(struct ht_run *run, const char *what, const struct
 static enum ht_status set_headline(struct compare *compare, ht_table *table)
 {
 	struct ht_run *run = compare->run;
-	bool whole = !strcmp(run->steps[0], "all");
-	const char *step = say_metric(run, whole ? "Whole trace" : "Step", compare->step);
+	const struct ht_set_samples *control = &compare->samples.sets[0];
+	bool whole = control->n && control->numbers[0] == HT_NO_I64;
+	const char *step = say_metric(run, whole ? "Whole trace" : "Step time", compare->step);
 	const char *gpu = say_metric(run, "GPU time", compare->gpu);
 	if (!step || !gpu)
 		return ht_fail_nomem(run->ctx);
 	bool has_gpu = compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0;
 	const char *text = ht_arena_printf(run->scratch,
 	        "%s%s%s; per step and rank, %zu and %zu step%s", step, has_gpu ? " · " : "",
-	        has_gpu ? gpu : "", compare->step[0].n, compare->step[1].n,
-	        compare->step[0].n + compare->step[1].n == 2 ? "" : "s");
+	        has_gpu ? gpu : "", compare->host[0].n, compare->host[1].n,
+	        compare->host[0].n + compare->host[1].n == 2 ? "" : "s");
 	return text ? ht_table_set_method(table, text) : ht_fail_nomem(run->ctx);
 }
 
@@ -658,7 +660,7 @@ static enum ht_status note_noisiest(struct compare *compare, ht_table *table)
 		return HT_OK;
 	struct row row = row_of(compare, &compare->noisiest);
 	double diff_ns = row.mean[1] - row.mean[0];
-	if (fabs(diff_ns) < WORTH_A_NOTE * compare->step[0].mean)
+	if (fabs(diff_ns) < WORTH_A_NOTE * compare->host[0].mean)
 		return HT_OK;
 	const char *path = ht_step_samples_name(&compare->samples);
 	const char *name = path ? ht_hint_name(scratch, path) : NULL;
@@ -678,11 +680,11 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		HT_TRY(ht_table_add_note(table, "no events to compare"));
 	if (!run->policy.compares_counts && any && ht_run_is(run, "view", "rows"))
 		HT_TRY(ht_table_add_note(table,
-		        "cpu rows add up to the difference in step time, gpu rows to that in GPU time"));
+		        "cpu rows add up to the difference in host spans of steps, gpu rows to that in "
+		        "GPU time"));
 	if (!run->policy.compares_counts && any && !compare->tested)
 		HT_TRY(ht_table_add_note(table,
-		        "one step on each side: what is noise cannot be told; compare more steps "
-		        "(the last one counts when --step names it)"));
+		        "one step on each side: what is noise cannot be told; record more steps"));
 	HT_TRY(note_noisiest(compare, table));
 	return say_sides(run, table);
 }
@@ -691,14 +693,15 @@ static void summarize(struct compare *compare)
 {
 	struct ht_step_samples *samples = &compare->samples;
 	for (size_t side = 0; side < 2; side++) {
-		compare->step[side] = ht_step_samples_of(samples, samples->step_ns, side);
+		compare->step[side] = samples->step_time[side];
+		compare->host[side] = ht_step_samples_of(samples, samples->step_ns, side);
 		compare->gpu[side] = ht_step_samples_of(samples, samples->gpu_ns, side);
 		compare->comm[side] = ht_step_samples_of(samples, samples->comm_ns, side);
 		for (size_t i = 0; i < samples->sets[side].n; i++)
 			compare->n_steps[side] += samples->sets[side].n_ranks[i];
 	}
-	compare->tested = !compare->run->policy.compares_counts && compare->step[0].n &&
-	                  compare->step[1].n && compare->step[0].n + compare->step[1].n > 2;
+	compare->tested = !compare->run->policy.compares_counts && compare->host[0].n &&
+	                  compare->host[1].n && compare->host[0].n + compare->host[1].n > 2;
 }
 
 static enum ht_status put_rows(struct compare *compare, ht_table *table)
@@ -733,6 +736,7 @@ static enum ht_status put_summary(struct compare *compare, ht_table *table)
 	if (compare->run->policy.refuse)
 		return compare->run->policy.refuse(compare->run, "summary of a comparison");
 	put_metric(table, compare, "step", compare->step);
+	put_metric(table, compare, "host", compare->host);
 	if (compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0)
 		put_metric(table, compare, "gpu", compare->gpu);
 	if (compare->comm[0].mean > 0 || compare->comm[1].mean > 0)

@@ -2,7 +2,7 @@
  * gate.c - is the test slower than the base by more than allowed, and more than noise: a yes or no for CI.
  *
  * Metrics, per step and rank:
- *     step    length of a step on the host
+ *     step    median step time of the job (timed_steps.h)
  *     gpu     durations of GPU work without communication
  *     comm    durations of communication on the GPU, waiting for other ranks included
  *     kernel  every kernel that computes, is on both sides and takes min-share of the GPU time of one of them
@@ -289,10 +289,12 @@ static struct ht_runs side_of(const struct gate *gate, size_t side)
 	            : (struct ht_runs){ gate->runs, gate->n_base };
 }
 
+/* values NULL: step times. */
 static struct ht_run_gap measure(struct gate *gate, const double *values, struct ht_run_noise noise)
 {
 	for (size_t side = 0; side < gate->run->n_sets; side++)
-		gate->runs[side] = ht_step_samples_of(&gate->samples, values, side);
+		gate->runs[side] = values ? ht_step_samples_of(&gate->samples, values, side)
+		                          : gate->samples.step_time[side];
 	return ht_runs_gap(side_of(gate, 0), side_of(gate, 1), noise);
 }
 
@@ -692,7 +694,7 @@ static enum ht_status judge_all(struct gate *gate, ht_table *table)
 	gate->runs = ht_arena_alloc(gate->run->scratch, HT_MAX_SETS * sizeof *gate->runs);
 	if (!gate->rows || !gate->runs)
 		return ht_fail_nomem(gate->run->ctx);
-	judge_metric(gate, "step", samples->step_ns, host_noise, NAN);
+	judge_metric(gate, "step", NULL, host_noise, NAN);
 	HT_TRY(judge_gpu(gate));
 	judge_metric(gate, "comm", samples->comm_ns, host_noise, NAN);
 	HT_TRY(judge_kernels(gate));

@@ -138,7 +138,6 @@ const struct ht_analysis ht_analysis_kernels = {
 	},
 	.facts = { { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
 	        { "counters", ht_kernel_counter_columns, HT_N_KERNEL_COUNTER_COLUMNS } },
-	.choose = ht_frame_choose_whole,
 	.per_rank = group,
 	.finish = finish,
 };

@@ -61,7 +61,6 @@ const struct ht_analysis ht_analysis_modules = {
 		.n_sets = 1,
 	},
 	.facts = { { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS } },
-	.choose = ht_frame_choose_whole,
 	.per_rank = group,
 	.finish = finish,
 };

@@ -91,7 +91,6 @@ const struct ht_analysis ht_analysis_operators = {
 		.n_sets = 1,
 	},
 	.facts = { { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS } },
-	.choose = ht_frame_choose_whole,
 	.per_rank = group,
 	.finish = finish,
 };

@@ -77,7 +77,6 @@ const struct ht_analysis ht_analysis_stacks = {
 	.facts = { [STACKS] = { "stacks", group_columns, HT_COUNT(group_columns) },
 	        [PYTHON] = { "python", python_columns, HT_COUNT(python_columns) },
 	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS } },
-	.choose = ht_frame_choose_whole,
 	.per_rank = fold,
 	.finish = finish,
 };

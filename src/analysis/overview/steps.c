@@ -1,23 +1,27 @@
 /*
- * steps.c - what the time of each step goes to: kernels, copies, communication, calls, loading, the host.
+ * steps.c - how long each step takes, and what its time goes to: kernels, memcpy, communication, calls, loading, the CPU.
  *
- * A step lasts from its start on the host, or the end of the step before when that is later, to the last GPU work
- * that it launched (step_roles.h). Every moment of it goes to the first of these that is active on any thread or
+ * step_time_ns runs from the completion of the step before to its own, latency_ns from its start (timed_steps.h). The
+ * breakdown is of total_ns, which is TensorBoard's: from its start on the host, or the end of the step before when that is
+ * later, to the last GPU work that it launched (step_roles.h). Every moment of it goes to the first of these that is active on any thread or
  * stream, so the parts add up to the step:
  *   kernel > memcpy > memset > communication > runtime > dataloader > cpu_exec > other
  *   communication  kernels of collectives, and host operators nccl:..., gloo:..., record_param_comms
  *   runtime        calls of the CUDA runtime and driver and their like
  *   cpu_exec       other operators and annotations
  * View gpu: how well each GPU was used from the first step's start to the last one's end (gpu_summary.h).
- * Unless steps are chosen, trailing steps that the profiler cut off are left out, and a note says so.
+ * Looked at whole (--step all), a trace with steps has one more row, "outside steps": what is in none of them, so that the
+ * rows add up to the trace.
  * Reads all of these, O(n log n).
  * Example: one step [0,100) us; kernel [40,90), its launch [10,20) inside an operator [5,30): kernel 50, runtime 10,
- * cpu_exec 15, other 25.
+ * cpu_exec 15, other 25. step_time_ns and latency_ns are 100: it is the first step.
  */
 #include "analysis/analysis.h"
 #include "model/communication/exporter.h"
 #include "model/device/gpu_summary.h"
+#include "model/numbers/stats.h"
 #include "model/steps/step_roles.h"
+#include "model/steps/timed_steps.h"
 
 #include <math.h>
 
@@ -26,7 +30,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 /* The parts of a step: by number of the first, by type, and what is said before each. */
 #define PARTS(COLUMN, OF, TYPE, of)                                                                \
-	COLUMN(OF##_TOTAL, "total_ns", TYPE, HT_MEASURE, of "length of the step", NULL)            \
+	COLUMN(OF##_TOTAL, "total_ns", TYPE, HT_MEASURE,                                           \
+	        of "from its start or the end of the one before, the later, to its last GPU work", \
+	        NULL)                                                                              \
 	COLUMN(OF##_KERNEL, "kernel_ns", TYPE, HT_MEASURE, of "time with a kernel that computes",  \
 	        NULL)                                                                              \
 	COLUMN(OF##_MEMCPY, "memcpy_ns", TYPE, HT_MEASURE,                                         \
@@ -45,21 +51,39 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 
 #define STEP_COLUMNS(COLUMN)                                                                       \
 	COLUMN(STEP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
-	COLUMN(STEP_STEP, "step", HT_I64, HT_KEY, "profiler step; 0 for a trace without steps",    \
+	COLUMN(STEP_STEP, "step", HT_I64, HT_KEY,                                                  \
+	        "profiler step; 0 for a trace without steps, null outside steps (--step all)",     \
 	        NULL)                                                                              \
+	COLUMN(STEP_TIME, "step_time_ns", HT_DURATION, HT_MEASURE,                                 \
+	        "from the completion of the step before to its own; the first one from its start", \
+	        NULL)                                                                              \
+	COLUMN(STEP_LATENCY, "latency_ns", HT_DURATION, HT_DETAIL,                                 \
+	        "from its start to its completion", NULL)                                          \
 	PARTS(COLUMN, STEP, HT_DURATION, "")                                                       \
 	COLUMN(STEP_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",  \
 	        NULL)                                                                              \
-	COLUMN(STEP_N_WORK, "n_work", HT_I64, HT_DETAIL,                                           \
-	        "kernels, copies and sets launched in the step", NULL)
+	COLUMN(STEP_N_WORK, "n_work", HT_I64, HT_DETAIL, "GPU activities that belong to the step", \
+	        NULL)                                                                              \
+	COLUMN(STEP_PART, "part", HT_STR, HT_DETAIL,                                               \
+	        "first: no step before it tells when it began; cut: not recorded whole; "          \
+	        "outside steps: the rest of the trace",                                            \
+	        NULL)
 HT_COLUMNS(of_steps, STEP_COLUMNS);
 
 #define MEAN_COLUMNS(COLUMN)                                                                       \
 	COLUMN(MEAN_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
 	COLUMN(MEAN_N_STEPS, "n_steps", HT_I64, HT_KEY, "steps that the means are over", NULL)     \
+	COLUMN(MEAN_TIME, "step_time_ns", HT_DURATION_F64, HT_MEASURE,                             \
+	        "median step time, without the first step when there is another", NULL)            \
+	COLUMN(MEAN_LATENCY, "latency_ns", HT_DURATION_F64, HT_DETAIL, "mean latency", NULL)       \
 	PARTS(COLUMN, MEAN, HT_DURATION_F64, "mean ")                                              \
 	COLUMN(MEAN_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",  \
-	        NULL)
+	        NULL)                                                                              \
+	COLUMN(MEAN_PERIOD, "period", HT_I64, HT_DETAIL,                                           \
+	        "steps after which step times repeat, as with gradient accumulation; null: none",  \
+	        NULL)                                                                              \
+	COLUMN(MEAN_PERIOD_TIME, "period_time_ns", HT_DURATION, HT_DETAIL,                         \
+	        "mean time of so many steps", NULL)
 HT_COLUMNS(of_means, MEAN_COLUMNS);
 
 #define GPU_COLUMNS(COLUMN)                                                                        \
@@ -106,9 +130,10 @@ const struct ht_analysis ht_analysis_steps = {
 		.group = "views",
 		.title = "Steps",
 		.question = "What does the time of a step go to, and how well is the GPU used?",
-		.method = "A step ends with the last GPU work that it launched. Each moment of it goes to the first "
-			  "of kernel, copy, fill, communication, runtime call, data loader, other host work, "
-			  "nothing; the parts add up to the step.",
+		.method = "Step time runs from the completion of the step before to its own; completion is the later of "
+			  "the end of its host span and of its last activity. The breakdown is of total_ns, as "
+			  "TensorBoard has it: each moment goes to the first of kernel, memcpy, memset, "
+			  "communication, runtime call, data loader, other operators, nothing.",
 		.schemas = schemas,
 		.n_schemas = HT_COUNT(schemas),
 		.chosen_by = "view",
@@ -126,41 +151,131 @@ static double share(int64_t part, int64_t whole)
 	return whole ? (double)part / (double)whole : NAN;
 }
 
-static void put_steps(struct ht_run *run, ht_table *table, const struct ht_bounds *bounds,
-        int64_t (*ns)[HT_N_BUSY])
+/* What of the trace is in no step, as one row. */
+static enum ht_status put_outside(struct ht_run *run, ht_table *table,
+        const struct ht_bounds *bounds, const struct ht_busy_times *times)
+{
+	const struct ht_trace_meta *meta = run->trace->meta;
+	struct ht_bounds gaps = { .list = ht_arena_alloc(
+		                          run->scratch, (bounds->n + 1) * sizeof *gaps.list) };
+	int64_t at = meta->min_ts_ns, sums[HT_N_BUSY] = { 0 }, total = 0;
+	int64_t n_work = (int64_t)run->trace->n_gpu;
+	int64_t(*ns)[HT_N_BUSY] = NULL;
+	if (!gaps.list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i <= bounds->n; i++) {
+		int64_t end = i < bounds->n ? bounds->list[i].start : meta->max_end_ns;
+		if (end > at)
+			gaps.list[gaps.n++] = (struct ht_bound){ .start = at, .end = end };
+		if (i < bounds->n && bounds->list[i].end > at)
+			at = bounds->list[i].end;
+		n_work -= i < bounds->n ? bounds->list[i].n_work : 0;
+	}
+	HT_TRY(ht_busy_split(run, &gaps, times, &ns));
+	for (size_t i = 0; i < gaps.n; i++) {
+		ht_sum(&total, ht_sub_sat(gaps.list[i].end, gaps.list[i].start));
+		for (size_t k = 0; k < HT_N_BUSY; k++)
+			ht_sum(&sums[k], ns[i][k]);
+	}
+	ht_table_row(table);
+	ht_table_put_i64(table, STEP_RANK, run->rank);
+	for (size_t k = STEP_STEP; k <= STEP_LATENCY; k++)
+		ht_table_put_null(table, k);
+	ht_table_put_i64(table, STEP_TOTAL, total);
+	for (size_t k = 0; k < HT_N_BUSY; k++)
+		ht_table_put_i64(table, STEP_KERNEL + k, sums[k]);
+	ht_table_put_f64(table, STEP_KERNEL_SHARE, share(sums[HT_BUSY_KERNEL], total));
+	ht_table_put_i64(table, STEP_N_WORK, n_work);
+	ht_table_put_str(table, STEP_PART, "outside steps");
+	return HT_OK;
+}
+
+/* What is said of a step, NULL: nothing. */
+static const char *part_of(const struct ht_run *run, const struct ht_bound *b)
+{
+	if (b->i_step == HT_NONE)
+		return NULL;
+	if (!run->trace->steps[b->i_step].is_complete)
+		return "cut";
+	return b->is_first ? "first" : NULL;
+}
+
+static enum ht_status put_steps(struct ht_run *run, ht_table *table, const struct ht_bounds *bounds,
+        const struct ht_busy_times *times, int64_t (*ns)[HT_N_BUSY])
 {
 	for (size_t i = 0; i < bounds->n; i++) {
 		const struct ht_bound *b = &bounds->list[i];
 		int64_t total = ht_sub_sat(b->end, b->start);
+		bool is_step = b->i_step != HT_NONE;
 		ht_table_row(table);
 		ht_table_put_i64(table, STEP_RANK, run->rank);
 		ht_table_put_i64(table, STEP_STEP, b->number);
+		ht_table_put_known(table, STEP_TIME, is_step ? b->time_ns : HT_NO_I64, HT_NO_I64);
+		ht_table_put_known(
+		        table, STEP_LATENCY, is_step ? b->latency_ns : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, STEP_TOTAL, total);
 		for (size_t k = 0; k < HT_N_BUSY; k++)
 			ht_table_put_i64(table, STEP_KERNEL + k, ns[i][k]);
 		ht_table_put_f64(table, STEP_KERNEL_SHARE, share(ns[i][HT_BUSY_KERNEL], total));
-		ht_table_put_i64(table, STEP_N_WORK, b->n_work);
+		ht_table_put_i64(
+		        table, STEP_N_WORK, is_step ? b->n_work : (int64_t)run->trace->n_gpu);
+		ht_table_put_str(table, STEP_PART, part_of(run, b));
 	}
+	return bounds->is_all && !bounds->is_whole ? put_outside(run, table, bounds, times) : HT_OK;
 }
 
-static void put_mean(struct ht_run *run, ht_table *table, const struct ht_bounds *bounds,
+/* The median step time of a rank, and its period. */
+struct typical {
+	int64_t time_ns; /* HT_NO_I64: no steps */
+	struct ht_period period;
+};
+
+static enum ht_status find_typical(
+        struct ht_run *run, const struct ht_bounds *bounds, struct typical *ret)
+{
+	int64_t *times = ht_arena_alloc(run->scratch, (bounds->n + 1) * sizeof *times);
+	size_t n = 0;
+	if (!times)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < bounds->n; i++)
+		if (bounds->list[i].i_step != HT_NONE &&
+		        (!bounds->list[i].is_first || bounds->n == 1))
+			times[n++] = bounds->list[i].time_ns;
+	*ret = (struct typical){ HT_NO_I64, ht_period_find(times, n) };
+	if (n)
+		ret->time_ns = ht_middle_i64(times, n);
+	return HT_OK;
+}
+
+static enum ht_status put_mean(struct ht_run *run, ht_table *table, const struct ht_bounds *bounds,
         int64_t (*ns)[HT_N_BUSY])
 {
-	int64_t sums[HT_N_BUSY] = { 0 }, total = 0;
+	int64_t sums[HT_N_BUSY] = { 0 }, total = 0, latency = 0;
+	struct typical typical = { 0 };
+	HT_TRY(find_typical(run, bounds, &typical));
 	for (size_t i = 0; i < bounds->n; i++) {
+		ht_sum(&latency, bounds->list[i].latency_ns);
 		ht_sum(&total, ht_sub_sat(bounds->list[i].end, bounds->list[i].start));
 		for (size_t k = 0; k < HT_N_BUSY; k++)
 			ht_sum(&sums[k], ns[i][k]);
 	}
 	if (!bounds->n)
-		return;
+		return HT_OK;
+	bool known = typical.time_ns != HT_NO_I64, repeats = typical.period.n_steps > 0;
 	ht_table_row(table);
 	ht_table_put_i64(table, MEAN_RANK, run->rank);
 	ht_table_put_i64(table, MEAN_N_STEPS, (int64_t)bounds->n);
+	ht_table_put_f64(table, MEAN_TIME, known ? (double)typical.time_ns : NAN);
+	ht_table_put_f64(table, MEAN_LATENCY, known ? (double)latency / (double)bounds->n : NAN);
 	ht_table_put_f64(table, MEAN_TOTAL, (double)total / (double)bounds->n);
 	for (size_t k = 0; k < HT_N_BUSY; k++)
 		ht_table_put_f64(table, MEAN_KERNEL + k, (double)sums[k] / (double)bounds->n);
 	ht_table_put_f64(table, MEAN_KERNEL_SHARE, share(sums[HT_BUSY_KERNEL], total));
+	ht_table_put_known(table, MEAN_PERIOD,
+	        repeats ? (int64_t)typical.period.n_steps : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        table, MEAN_PERIOD_TIME, repeats ? typical.period.mean_ns : HT_NO_I64, HT_NO_I64);
+	return HT_OK;
 }
 
 /* A time, or its mean over so many steps. */
@@ -219,12 +334,6 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 		        "rank %lld has no profiler steps: those that its work names, from first to last "
 		        "work",
 		        (long long)run->rank));
-	if (bounds->n_left_out)
-		HT_TRY(ht_table_add_note(table,
-		        "rank %lld: last %zu step%s left out, the profiler stopped before all GPU work "
-		        "was recorded; --step all shows every step",
-		        (long long)run->rank, bounds->n_left_out,
-		        bounds->n_left_out == 1 ? "" : "s"));
 	return HT_OK;
 }
 
@@ -248,6 +357,9 @@ static enum ht_status put_exported(struct ht_run *run, bool mean, ht_table *tabl
 		ht_table_put_i64(table, STEP_RANK, run->rank);
 		ht_table_put_known(
 		        table, STEP_STEP, mean ? (int64_t)n_steps : step->number, HT_NO_I64);
+		/* both views begin alike */
+		put_part(table, STEP_TIME, step->step_ns, mean ? n_steps : 0);
+		ht_table_put_null(table, STEP_LATENCY);
 		put_part(table, STEP_TOTAL, step->step_ns, mean ? n_steps : 0);
 		for (size_t k = 0; k < HT_N_BUSY; k++)
 			if (is_known[k])
@@ -256,8 +368,8 @@ static enum ht_status put_exported(struct ht_run *run, bool mean, ht_table *tabl
 				ht_table_put_null(table, STEP_KERNEL + k);
 		ht_table_put_f64(
 		        table, STEP_KERNEL_SHARE, share(step->computing_ns, step->step_ns));
-		if (!mean)
-			ht_table_put_null(table, STEP_N_WORK);
+		ht_table_put_null(table, STEP_N_WORK);
+		ht_table_put_null(table, STEP_PART);
 	}
 	return n ? ht_exporter_note(run, table) : HT_OK;
 }
@@ -275,7 +387,7 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 	whole.step = "all";
 	HT_TRY(ht_frame_make(&whole, &frame));
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
-	HT_TRY(ht_bounds_make(run, run->step == NULL, &bounds));
+	HT_TRY(ht_bounds_make(run, &bounds));
 	HT_TRY(add_notes(run, &bounds, table));
 	if (!bounds.n && !ht_run_is(run, "view", "gpu"))
 		return put_exported(run, ht_run_is(run, "view", "mean"), table);
@@ -284,23 +396,31 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 		return put_gpus(run, &frame, &traits, &bounds, table);
 	HT_TRY(ht_busy_make(run, &frame, &traits, &times));
 	HT_TRY(ht_busy_split(run, &bounds, &times, &ns));
-	(ht_run_is(run, "view", "mean") ? put_mean : put_steps)(run, table, &bounds, ns);
-	return HT_OK;
+	return ht_run_is(run, "view", "mean") ? put_mean(run, table, &bounds, ns)
+	                                      : put_steps(run, table, &bounds, &times, ns);
+}
+
+/* Where the step times of the job repeat, what a turn of them takes. */
+static enum ht_status note_period(struct ht_run *run, ht_table *table)
+{
+	struct ht_job_steps job;
+	HT_TRY(ht_job_steps_make(run, 0, &job));
+	if (!job.period.n_steps)
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "step times repeat every %zu steps (gradient accumulation): mean per period %.3f ms",
+	        job.period.n_steps, (double)job.period.mean_ns / 1e6);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool gpu = ht_run_is(run, "view", "gpu");
-	const char *method = ht_arena_printf(run->scratch, "%zu rank%s · %s", run->chosen[0].n,
-	        run->chosen[0].n == 1 ? "" : "s",
+	HT_TRY(ht_frame_set_method(run, table,
 	        gpu ? "first step's start to last step's end"
-	            : "each moment goes to the first that is active, from left to right");
-	if (!method)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_table_set_method(table, method));
+	            : "each moment goes to the first that is active, from left to right"));
 	ht_table_set_bar(table, gpu ? "utilization" : "kernel_share");
 	HT_TRY(ht_parts_rows_or(run, parts, table,
 	        gpu ? "no kernels in the trace: record with ProfilerActivity.CUDA"
 	            : "no steps, operators or GPU work in the trace"));
-	return ht_frame_note_last(run, table);
+	return gpu ? HT_OK : note_period(run, table);
 }

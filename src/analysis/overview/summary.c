@@ -2,7 +2,7 @@
  * summary.c - a run in ten findings, each with its evidence and where to look next.
  *
  *   missing         what the traces lack for the findings below; said only then
- *   step time       median, and the CPU span of a step; "recording" where there are no steps
+ *   step time       median, of the slowest rank each (model/steps/timed_steps.h), and the CPU span of a step; "recording" where there are no steps
  *   slow steps      where there are some: by how much they lengthen the mean, and what they have more of; said only then
  *   time breakdown  of the GPU span, as temporal-breakdown divides it
  *   GPU             how long kernels run, as steps has it, and why the device idles, as idle-breakdown divides it
@@ -92,8 +92,7 @@ static void say_step_time(struct ht_telling *s)
 		ht_finding_count(&found, "n_ranks", if_several(n_ranks));
 	} else {
 		bool slow = ht_findings_is_slow(f, device->number);
-		bool several = f->n_steps * n_ranks > 1;
-		ht_finding_count(&found, "n_steps", several ? (int64_t)f->n_steps : HT_NO_I64);
+		ht_finding_count(&found, "n_steps", device->n > 1 ? (int64_t)device->n : HT_NO_I64);
 		ht_finding_count(&found, "n_ranks", (int64_t)n_ranks);
 		ht_finding_ns(&found, "least", device->n > 1 ? device->least_ns : HT_NO_I64);
 		ht_finding_ns(&found, "most", device->most_ns);

@@ -104,7 +104,7 @@ static enum ht_status list_slow(struct facts *f, int64_t median_ns)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < f->bounds->n; i++) {
 		const struct ht_bound *b = &f->bounds->list[i];
-		if (ht_step_is_slow(ht_sub_sat(b->end, b->start), median_ns))
+		if (!b->is_first && ht_step_is_slow(ht_bound_ns(b), median_ns))
 			f->slow[f->n_slow++] = (struct ht_interval){ b->start, b->end };
 	}
 	return HT_OK;
@@ -116,12 +116,13 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 	if (f->bounds->is_whole)
 		return HT_OK;
 	HT_TRY(ht_slow_step_find(f->run, f->bounds, ns, f->kept, &slow));
-	f->known[HT_METRIC_SLOW_STEP] = f->bounds->n >= HT_SLOW_STEPS_LEAST;
+	bool has_first = f->bounds->n && f->bounds->list[0].is_first;
+	f->known[HT_METRIC_SLOW_STEP] = f->bounds->n >= HT_SLOW_STEPS_LEAST + (size_t)has_first;
 	if (slow.i_bound == SIZE_MAX)
 		return HT_OK;
 	HT_TRY(list_slow(f, slow.median_ns));
 	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
-	int64_t length_ns = ht_sub_sat(step->end, step->start);
+	int64_t length_ns = ht_bound_ns(step);
 	bool is_comm = slow.role == HT_BUSY_COMM;
 	f->known[HT_METRIC_SLOW_COMM] = is_comm;
 	f->of[is_comm ? HT_METRIC_SLOW_COMM : HT_METRIC_SLOW_STEP] =
@@ -151,7 +152,7 @@ static enum ht_status find_roles(struct facts *f)
 		memcpy(f->loads, times.list[HT_BUSY_LOADER], f->n_loads * sizeof *f->loads);
 	steps->count = (int64_t)f->bounds->n;
 	for (size_t i = 0; i < f->bounds->n; i++) {
-		ht_sum(&steps->part, ht_sub_sat(f->bounds->list[i].end, f->bounds->list[i].start));
+		ht_sum(&steps->part, ht_bound_shared_ns(&f->bounds->list[i]));
 		ht_sum(&loader->part, ns[i][HT_BUSY_LOADER]);
 		ht_sum(&comm->part, ns[i][HT_BUSY_COMM]);
 	}

@@ -11,18 +11,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int64_t length_of(const struct ht_bound *bound)
-{
-	return ht_sub_sat(bound->end, bound->start);
-}
-
 /* The step to compare with: of those that are nearest to the median the first. */
 static size_t find_typical(const struct ht_bounds *bounds, int64_t median_ns)
 {
 	size_t best = 0;
 	int64_t best_ns = INT64_MAX;
 	for (size_t i = 0; i < bounds->n; i++) {
-		int64_t ns = ht_sub_sat(length_of(&bounds->list[i]), median_ns);
+		if (bounds->list[i].is_first)
+			continue;
+		int64_t ns = ht_sub_sat(ht_bound_ns(&bounds->list[i]), median_ns);
 		ns = ns < 0 ? -ns : ns;
 		if (ns < best_ns) {
 			best_ns = ns;
@@ -38,13 +35,17 @@ static enum ht_status find_longest(
 {
 	int64_t *lengths = ht_arena_alloc(run->scratch, (bounds->n + 1) * sizeof *lengths);
 	int64_t longest_ns = 0;
+	size_t n = 0;
 	if (!lengths)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < bounds->n; i++)
-		lengths[i] = length_of(&bounds->list[i]);
-	slow->median_ns = ht_median_i64(lengths, bounds->n);
+		if (!bounds->list[i].is_first)
+			lengths[n++] = ht_bound_ns(&bounds->list[i]);
+	if (n < HT_SLOW_STEPS_LEAST)
+		return HT_OK;
+	slow->median_ns = ht_median_i64(lengths, n);
 	for (size_t i = 0; i < bounds->n; i++) {
-		int64_t ns = length_of(&bounds->list[i]);
+		int64_t ns = bounds->list[i].is_first ? 0 : ht_bound_ns(&bounds->list[i]);
 		if (!ht_step_is_slow(ns, slow->median_ns))
 			continue;
 		ht_sum(&slow->excess_ns, ns - slow->median_ns);
@@ -143,7 +144,7 @@ static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *boun
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_profile_put(&two_steps, &options, tables));
 	HT_TRY(ht_table_finish(run->ctx, tables->names));
-	int64_t excess_ns = length_of(&bounds->list[slow->i_bound]) - slow->median_ns;
+	int64_t excess_ns = ht_bound_ns(&bounds->list[slow->i_bound]) - slow->median_ns;
 	return find_name(run, tables->names, number, excess_ns / 2, arena, slow);
 }
 

@@ -2,6 +2,7 @@
  * chosen_calls.c - see chosen_calls.h.
  */
 #include "model/communication/chosen_calls.h"
+#include "model/rows/selection.h"
 #include "base/sort.h"
 
 const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] =
@@ -71,7 +72,9 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
         const struct ht_chosen_call **ret_calls, size_t *ret_n)
 {
 	const struct ht_matches *matches = &run->clocks[0]->matches;
+	struct ht_common_steps common;
 	size_t n = 0;
+	HT_TRY(ht_common_steps_make(run, 0, &common));
 	struct ht_chosen_call *calls =
 	        ht_arena_room(run->scratch, (ht_parts_n_rows(parts, k) + 1) * sizeof *calls);
 	if (!calls)
@@ -82,7 +85,7 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
 		for (size_t i = 0; i_rank != SIZE_MAX && i < ht_table_n_rows(facts); i++) {
 			const struct ht_call_place *place =
 			        find_place(matches, i_rank, ht_table_i64(facts, i, 0), &at);
-			if (place)
+			if (place && ht_common_steps_have(&common, place->call->step))
 				calls[n++] = (struct ht_chosen_call){ place->collective,
 					place->call, p };
 		}

@@ -395,7 +395,7 @@ enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 		if (!is_call(trace, gpu))
 			continue;
 		HT_TRY(describe(&args, &sizes, args_row(&args, gpu), gpu->row, &call));
-		put_call(table, trace, &call, gpu->row, gpu->launch, step_of(trace, gpu->launch),
+		put_call(table, trace, &call, gpu->row, gpu->launch, step_of(trace, gpu->row),
 		        launched_only);
 	}
 	HT_TRY(ht_comm_host_calls(run, &rows, &n));

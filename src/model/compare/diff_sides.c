@@ -3,6 +3,7 @@
  */
 #include "model/compare/diff_sides.h"
 #include "base/list.h"
+#include "model/rows/selection.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -114,48 +115,33 @@ static const char *spell_numbers(struct ht_arena *arena, const int64_t *numbers,
 	return text;
 }
 
-/* The default steps of every set without a choice of its own; when balanced as many everywhere, if no set has
- * one. */
-static enum ht_status choose_steps(struct ht_run *run, bool balanced)
+/* Where counts are compared, the first step of every set without a choice of its own. */
+static enum ht_status choose_steps(struct ht_run *run)
 {
-	int64_t *numbers[HT_MAX_SETS];
-	size_t n[HT_MAX_SETS], n_common = SIZE_MAX;
-	for (size_t i = 0; i < run->n_sets; i++) {
-		HT_TRY(list_steps(run, i, &numbers[i], &n[i]));
-		if (n[i] > 1 && !run->policy.compares_counts)
-			n[i]--;
-		if (n[i] > 1 && run->policy.compares_counts)
-			n[i] = 1;
-		n_common = n[i] < n_common ? n[i] : n_common;
-		balanced = balanced && !run->steps[i];
-	}
-	for (size_t i = 0; i < run->n_sets; i++) {
+	for (size_t i = 0; i < run->n_sets && run->policy.compares_counts; i++) {
+		int64_t *numbers = NULL;
+		size_t n = 0;
 		if (run->steps[i])
 			continue;
-		if (balanced && n_common)
-			n[i] = n_common;
-		run->steps[i] = n[i] ? spell_numbers(run->scratch, numbers[i], n[i]) : "all";
+		HT_TRY(list_steps(run, i, &numbers, &n));
+		run->steps[i] = n ? spell_numbers(run->scratch, numbers, 1) : "all";
 		if (!run->steps[i])
 			return ht_fail_nomem(run->ctx);
 	}
 	return HT_OK;
 }
 
-const char *ht_diff_describe(const struct ht_run *run, size_t side)
+const char *ht_diff_describe(struct ht_run *run, size_t side)
 {
 	size_t n = run->chosen[side].n;
-	const char *step = run->steps[side];
 	int64_t *numbers = ht_arena_alloc(run->scratch, (n + 1) * sizeof *numbers);
 	for (size_t i = 0; numbers && i < n; i++)
 		numbers[i] = ht_run_chosen(run, side, i)->number;
 	const char *ranks = numbers ? spell_numbers(run->scratch, numbers, n) : NULL;
-	if (!ranks)
-		return NULL;
-	if (!strcmp(step, "all"))
-		return ht_arena_printf(run->scratch,
-		        n == 1 ? "rank %s, whole trace" : "ranks %s, whole trace", ranks);
-	return ht_arena_printf(run->scratch, "%s %s, %s %s", n == 1 ? "rank" : "ranks", ranks,
-	        strpbrk(step, ",-") ? "steps" : "step", step);
+	const char *steps = ranks ? ht_selection_text(run, side) : NULL;
+	return steps ? ht_arena_printf(
+	                       run->scratch, "%s %s, %s", n == 1 ? "rank" : "ranks", ranks, steps)
+	             : NULL;
 }
 
 enum ht_status ht_diff_choose(struct ht_run *run)
@@ -170,14 +156,12 @@ enum ht_status ht_diff_choose(struct ht_run *run)
 		        "give the control traces and the test traces",
 		        "a comparison needs two sets of traces");
 	for (size_t i = 0; i < 2; i++) {
-		struct ht_list list = { 0 };
 		HT_TRY(choose_ranks(run, i, rank_options[i], ranks[i], &chosen[i]));
-		HT_TRY(ht_list_parse(run->ctx, step_options[i], steps[i], &list));
-		ht_list_done(run->ctx, &list);
+		HT_TRY(ht_steps_check(run->ctx, step_options[i], steps[i]));
 		run->steps[i] = steps[i] ? steps[i] : run->step;
 	}
 	memcpy(run->chosen, chosen, sizeof chosen);
-	return choose_steps(run, true);
+	return choose_steps(run);
 }
 
 enum ht_status ht_sides_choose(struct ht_run *run)
@@ -186,5 +170,5 @@ enum ht_status ht_sides_choose(struct ht_run *run)
 	for (size_t i = 0; i < run->n_sets; i++)
 		HT_TRY(choose_ranks(run, i, "--rank", NULL, &chosen[i]));
 	memcpy(run->chosen, chosen, run->n_sets * sizeof *chosen);
-	return choose_steps(run, false);
+	return choose_steps(run);
 }

@@ -17,6 +17,6 @@ enum ht_status ht_diff_choose(struct ht_run *run) HT_MUST_USE;
 /* Sets the chosen ranks of all sets, and the steps of each from its own. Memory in scratch. */
 enum ht_status ht_sides_choose(struct ht_run *run) HT_MUST_USE;
 /* A side in words: "rank 0, steps 1,2"; NULL when out of memory. */
-const char *ht_diff_describe(const struct ht_run *run, size_t side);
+const char *ht_diff_describe(struct ht_run *run, size_t side);
 
 #endif

@@ -2,6 +2,7 @@
  * step_samples.c - see step_samples.h.
  */
 #include "model/compare/step_samples.h"
+#include "model/steps/timed_steps.h"
 #include "base/checked.h"
 #include "base/sort.h"
 
@@ -21,18 +22,20 @@ static int64_t number_at(const ht_table *table, size_t row, size_t column)
 	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
 }
 
-/* Index of a step among those of a set; it is there. */
+/* Index of a step among those of a set; SIZE_MAX: it is none that all ranks have. */
 static size_t find_step(const struct ht_set_samples *set, int64_t number)
 {
 	const int64_t *at = bsearch(&number, set->numbers, set->n, sizeof number, ht_compare_i64);
-	return at ? (size_t)(at - set->numbers) : 0;
+	return at ? (size_t)(at - set->numbers) : SIZE_MAX;
 }
 
 static enum ht_status list_steps(struct ht_step_samples *samples, size_t side)
 {
 	const struct ht_parts *parts = samples->parts;
 	struct ht_set_samples *set = &samples->sets[side];
+	struct ht_common_steps common;
 	size_t n = 0, n_kept = 0;
+	HT_TRY(ht_common_steps_make(samples->run, side, &common));
 	for (size_t i = 0; i < parts->n; i++)
 		if (parts->list[i].side == side)
 			n += ht_table_n_rows(parts->list[i].facts[1]);
@@ -44,8 +47,11 @@ static enum ht_status list_steps(struct ht_step_samples *samples, size_t side)
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *steps = parts->list[i].facts[1];
 		for (size_t row = 0; parts->list[i].side == side && row < ht_table_n_rows(steps);
-		        row++)
-			set->numbers[n++] = number_at(steps, row, HT_STEP_NUMBER);
+		        row++) {
+			int64_t number = number_at(steps, row, HT_STEP_NUMBER);
+			if (number == HT_NO_I64 || ht_common_steps_have(&common, number))
+				set->numbers[n++] = number;
+		}
 	}
 	qsort(set->numbers, n, sizeof *set->numbers, ht_compare_i64);
 	for (size_t i = 0; i < n; i++) {
@@ -76,7 +82,7 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 		const struct ht_set_samples *set = &samples->sets[samples->parts->list[i].side];
 		for (size_t row = 0; row < ht_table_n_rows(steps); row++) {
 			size_t step = find_step(set, number_at(steps, row, HT_STEP_NUMBER));
-			for (size_t k = 0; k < HT_COUNT(columns); k++)
+			for (size_t k = 0; step != SIZE_MAX && k < HT_COUNT(columns); k++)
 				(*values[k])[set->first + step] +=
 				        (double)ht_table_i64(steps, row, columns[k]) /
 				        (double)set->n_ranks[step];
@@ -155,19 +161,24 @@ static enum ht_status check_rows(const struct ht_step_samples *samples, size_t i
 	return HT_OK;
 }
 
-static void add_lines(
+static size_t add_lines(
         const struct ht_step_samples *samples, size_t i_part, struct line *lines, uint64_t *keys)
 {
+	size_t n = 0;
 	const struct ht_part *part = &samples->parts->list[i_part];
 	const struct ht_set_samples *set = &samples->sets[part->side];
 	const ht_table *facts = part->facts[0];
 	for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-		int64_t step = number_at(facts, row, HT_PROFILE_STEP);
-		keys[row] = key_of(samples, i_part, row);
-		lines[row] = (struct line){ keys[row], ht_table_i64(facts, row, HT_PROFILE_COUNT),
-			ht_table_i64(facts, row, HT_PROFILE_NS),
-			(uint32_t)(set->first + find_step(set, step)), (uint32_t)part->side };
+		size_t step = find_step(set, number_at(facts, row, HT_PROFILE_STEP));
+		if (step == SIZE_MAX)
+			continue;
+		keys[n] = key_of(samples, i_part, row);
+		lines[n] = (struct line){ keys[n], ht_table_i64(facts, row, HT_PROFILE_COUNT),
+			ht_table_i64(facts, row, HT_PROFILE_NS), (uint32_t)(set->first + step),
+			(uint32_t)part->side };
+		n++;
 	}
+	return n;
 }
 
 /* By name and place; the order of parts and steps stays. */
@@ -198,14 +209,33 @@ static enum ht_status collect_lines(struct ht_step_samples *samples)
 	struct line *lines = (struct line *)(void *)(keys + n_lines);
 	samples->lines = lines;
 	for (size_t i = 0; i < parts->n; i++) {
-		add_lines(samples, i, lines + samples->n_lines, keys + samples->n_lines);
-		samples->n_lines += ht_table_n_rows(parts->list[i].facts[0]);
+		samples->n_lines +=
+		        add_lines(samples, i, lines + samples->n_lines, keys + samples->n_lines);
 		if (parts->spent)
 			ht_table_drop_rows(parts->list[i].facts[0]);
 	}
 	bool ok = sort_lines(samples, keys, (uint32_t *)(void *)(lines + n_lines));
 	ht_mem_free(mem, keys, n_bytes);
 	return ok ? HT_OK : ht_fail_nomem(samples->run->ctx);
+}
+
+/* Step times of the job: around their median, as that is what is said of a job (timed_steps.h). Of a trace that is looked at
+ * whole it is how long that lasts. */
+static enum ht_status time_steps(struct ht_step_samples *samples, size_t side)
+{
+	const struct ht_set_samples *set = &samples->sets[side];
+	struct ht_sample *sample = &samples->step_time[side];
+	struct ht_job_steps job;
+	*sample = ht_step_samples_of(samples, samples->step_ns, side);
+	HT_TRY(ht_job_steps_make(samples->run, side, &job));
+	if (!job.n_median || (set->n && set->numbers[0] == HT_NO_I64))
+		return HT_OK;
+	*sample = (struct ht_sample){ .n = job.n_median, .mean = (double)job.median_ns };
+	for (size_t i = 0; i < job.n; i++) {
+		double off = (double)job.list[i].time_ns - sample->mean;
+		sample->squares += job.list[i].is_left_out ? 0 : off * off;
+	}
+	return HT_OK;
 }
 
 enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *parts,
@@ -217,6 +247,8 @@ enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *p
 	for (size_t side = 0; side < run->n_sets; side++)
 		HT_TRY(list_steps(samples, side));
 	HT_TRY(add_steps(samples));
+	for (size_t side = 0; side < run->n_sets; side++)
+		HT_TRY(time_steps(samples, side));
 	samples->numbers = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *samples->numbers);
 	if (!samples->numbers)
 		return ht_fail_nomem(run->ctx);

@@ -25,6 +25,7 @@ struct ht_step_samples {
 	size_t n_values;
 	double *step_ns, *kernel_ns, *copy_ns, *comm_ns; /* by sample */
 	double *gpu_ns;                                  /* the last three together */
+	struct ht_sample step_time[HT_MAX_SETS];         /* of the job; the mean is the median */
 	/* names or paths of all ranks, each once */
 	struct ht_name_tree tree; /* texts are those of the parts */
 	size_t k_paths;           /* the parts' table of paths; 0: by name */

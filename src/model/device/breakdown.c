@@ -4,6 +4,7 @@
 #include "model/device/breakdown.h"
 
 #include "base/checked.h"
+#include "base/sort.h"
 #include "model/device/gpu_work.h"
 
 #include <math.h>
@@ -111,6 +112,34 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 	return put_exposed(facts, work, (int64_t)ht_table_n_rows(facts->rows) - 1);
 }
 
+/* By step of the trace: the first with its number, as several threads may count alike; n_steps for none. NULL: no memory. */
+static const uint32_t *group_steps(struct ht_run *run)
+{
+	const struct ht_trace *t = run->trace;
+	uint64_t *keys = ht_arena_alloc(run->scratch, (t->n_steps + 1) * sizeof *keys);
+	uint32_t *by_number = ht_arena_alloc(run->scratch, (t->n_steps + 1) * sizeof *by_number);
+	uint32_t *group = ht_arena_alloc(run->scratch, (t->n_steps + 1) * sizeof *group);
+	if (!keys || !by_number || !group)
+		return NULL;
+	for (uint32_t i = 0; i < t->n_steps; i++) {
+		keys[i] = ht_sort_key_i64(t->steps[i].number);
+		by_number[i] = i;
+	}
+	if (!ht_sort_keys(run->ctx->mem, keys, by_number, t->n_steps))
+		return NULL;
+	for (size_t i = 0; i < t->n_steps; i++)
+		group[by_number[i]] =
+		        i && t->steps[by_number[i]].number == t->steps[by_number[i - 1]].number
+		                ? group[by_number[i - 1]]
+		                : by_number[i];
+	return group;
+}
+
+static size_t group_of(const struct ht_trace *t, const uint32_t *groups, uint32_t row)
+{
+	return t->step[row] == HT_NONE ? t->n_steps : groups[t->step[row]];
+}
+
 /* Work outside any step forms the group n_steps, shown last. */
 static enum ht_status put_steps(const struct facts *facts, const struct ht_device_work *device)
 {
@@ -120,19 +149,16 @@ static enum ht_status put_steps(const struct facts *facts, const struct ht_devic
 	size_t n_groups = t->n_steps + 1;
 	size_t *first = ht_arena_alloc(run->scratch, (n_groups + 1) * sizeof *first);
 	struct ht_work *sorted = ht_arena_room(run->scratch, (work->n + 1) * sizeof *sorted);
-	if (!first || !sorted)
+	const uint32_t *groups = group_steps(run);
+	if (!first || !sorted || !groups)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < work->n; i++) {
-		uint32_t step = t->step[work->items[i].row];
-		first[(step == HT_NONE ? t->n_steps : step) + 1]++;
-	}
+	for (size_t i = 0; i < work->n; i++)
+		first[group_of(t, groups, work->items[i].row) + 1]++;
 	for (size_t g = 0; g < n_groups; g++)
 		first[g + 1] += first[g];
-	for (size_t i = work->n; i--;) {
-		/* filled from the back, so that first[g + 1] ends as the start of group g */
-		uint32_t step = t->step[work->items[i].row];
-		sorted[--first[(step == HT_NONE ? t->n_steps : step) + 1]] = work->items[i];
-	}
+	/* filled from the back, so that first[g + 1] ends as the start of group g */
+	for (size_t i = work->n; i--;)
+		sorted[--first[group_of(t, groups, work->items[i].row) + 1]] = work->items[i];
 	for (size_t g = 0; g < n_groups; g++) {
 		size_t end = g + 1 < n_groups ? first[g + 2] : work->n;
 		struct ht_work_list part = { sorted + first[g + 1], end - first[g + 1] };

@@ -6,6 +6,7 @@
  */
 #include "model/numbers/stats.h"
 
+#include "base/checked.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -88,6 +89,15 @@ static int64_t select_i64(int64_t *values, size_t n, size_t k)
 int64_t ht_median_i64(int64_t *values, size_t n)
 {
 	return select_i64(values, n, (n - 1) / 2);
+}
+
+int64_t ht_middle_i64(int64_t *values, size_t n)
+{
+	int64_t low = ht_median_i64(values, n), high = INT64_MAX;
+	/* what stands behind the place of the median is not less than it */
+	for (size_t i = n / 2; i < n; i++)
+		high = values[i] < high ? values[i] : high;
+	return n % 2 ? low : low + ht_sub_sat(high, low) / 2;
 }
 
 size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)

@@ -23,6 +23,8 @@ double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
 
 /* Puts values into another order; of an even number the lower of the middle two. n is not 0. */
 int64_t ht_median_i64(int64_t *values, size_t n);
+/* The same, but of an even number the mean of the two in the middle. */
+int64_t ht_middle_i64(int64_t *values, size_t n);
 /* Of sorted values without the one at position but. */
 static inline int64_t ht_sorted_but(const int64_t *sorted, size_t but, size_t k)
 {

@@ -1,68 +1,25 @@
 /*
  * frame.c - see frame.h.
  *
- * Selection is by windows of time: the chosen steps over all threads, the chosen annotations thread by
- * thread (inside.h). A host row is in when it starts inside one; GPU work is in when its launch does. The
+ * Every row has its step (store/step_threads.h), and the steps are chosen once (selection.h); chosen annotations are
+ * windows, thread by thread (inside.h): a host row is in when it starts inside one, GPU work when its launch does. The
  * policy may have another selection.
  */
 #include "model/rows/frame.h"
 #include "model/calls/inside.h"
-#include "base/list.h"
+#include "model/rows/selection.h"
 #include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- windows ---- */
+/* ---- our selection ---- */
 
 struct windows {
 	struct ht_interval *list; /* merged */
 	size_t n;
-	bool all; /* no restriction; list is unused */
 };
-
-static inline bool inside(const struct windows *w, int64_t t)
-{
-	if (w->all)
-		return true;
-	return w->n == 1 ? t >= w->list[0].start && t < w->list[0].end
-	                 : ht_interval_has(w->list, w->n, t);
-}
-
-/* ---- steps ---- */
-
-static enum ht_status step_windows(
-        struct ht_run *run, const struct ht_trace *t, struct windows *ret_windows)
-{
-	struct windows w = { .list = ht_arena_alloc(
-		                     run->scratch, (t->n_steps + 1) * sizeof *w.list) };
-	if (!w.list)
-		return ht_fail_nomem(run->ctx);
-	if (run->step && !strcmp(run->step, "all")) {
-		w.all = true;
-	} else if (run->step) {
-		struct ht_list chosen;
-		HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &chosen));
-		for (size_t i = 0; i < t->n_steps; i++) {
-			const struct ht_step *s = &t->steps[i];
-			if (ht_list_has(&chosen, s->number))
-				w.list[w.n++] = (struct ht_interval){ s->ts_ns, s->end_ns };
-		}
-		ht_list_done(run->ctx, &chosen);
-		w.n = ht_interval_merge(run->ctx->mem, w.list, w.n);
-	} else {
-		/* the profiler stopped in the last one, unless its work is all there */
-		bool may_cut = t->n_steps && !t->steps[t->n_steps - 1].is_named;
-		int64_t cut = may_cut ? t->steps[t->n_steps - 1].ts_ns : INT64_MIN;
-		w.all = cut == INT64_MIN || !run->rosters[run->side]->has_two_steps;
-		w.list[w.n++] = (struct ht_interval){ INT64_MIN, cut };
-	}
-	*ret_windows = w;
-	return HT_OK;
-}
-
-/* ---- our selection ---- */
 
 /* A row of the table at all: an event with a duration and a category, or of a kind that the dialect
  * tells without one (NPU work). */
@@ -74,20 +31,18 @@ static inline bool is_row(const struct ht_trace *t, uint32_t row)
 
 struct selection {
 	const struct ht_trace *t;
-	struct windows windows; /* the steps */
-	bool annotated;         /* only what is inside chosen annotations */
+	struct ht_selection steps;
+	bool annotated; /* only what is inside chosen annotations */
 	struct ht_autograd autograd;
 	struct ht_inside annotations;     /* by thread, for host rows */
 	struct ht_inside gpu_annotations; /* by stream, for device rows */
 	struct windows any_thread;        /* annotations of all threads, for waits */
-	int64_t *first_launched; /* by track: start of its first work whose launch is in the file */
-	bool by_launch;          /* else by own start: steps are windows of the GPU's own time */
 };
 
 /* Is anything left out? */
 static bool is_cut(const struct selection *s)
 {
-	return s->annotated || !s->windows.all;
+	return s->annotated || !s->steps.is_whole;
 }
 
 static bool has_text(const struct ht_trace *t, uint32_t row, const void *text)
@@ -119,55 +74,32 @@ static enum ht_status select_annotations(struct ht_run *run, struct selection *s
 	return HT_OK;
 }
 
-static enum ht_status select_windows(struct ht_run *run, struct selection *s)
+static enum ht_status select_steps(struct ht_run *run, struct selection *s)
 {
-	const struct ht_trace *t = s->t;
-	HT_TRY(step_windows(run, t, &s->windows));
+	HT_TRY(ht_selection_of(run, &s->steps));
 	s->annotated = run->annotation != NULL;
-	if (s->annotated)
-		HT_TRY(select_annotations(run, s));
-	s->by_launch = t->meta_->has_host_steps || s->annotated;
-	s->first_launched = ht_arena_alloc(run->scratch, (t->n_tracks + 1) * sizeof(int64_t));
-	if (!s->first_launched)
-		return ht_fail_nomem(run->ctx);
-	for (size_t k = 0; k < t->n_tracks; k++)
-		s->first_launched[k] = INT64_MIN;
-	for (size_t i = 0; i < t->n_gpu && !s->windows.all; i++) {
-		uint32_t row = t->gpu[i].row;
-		int64_t *first = &s->first_launched[t->track[row]];
-		if (t->gpu[i].launch != HT_NONE && (*first == INT64_MIN || t->ts_ns[row] < *first))
-			*first = t->ts_ns[row];
-	}
-	return HT_OK;
+	return s->annotated ? select_annotations(run, s) : HT_OK;
 }
 
 static inline bool host_row_is_in(const struct selection *s, uint32_t row)
 {
-	return inside(&s->windows, s->t->ts_ns[row]) &&
+	return ht_selection_has(&s->steps, s->t->step[row]) &&
 	       (!s->annotated || ht_inside_has(&s->annotations, row));
 }
 
-/* A stream runs its work in order, so work without a launch before the first that has one was launched
- * before the recording began and belongs to no step of it; later such work only lost its launch. */
 static bool device_row_is_in(const struct selection *s, uint32_t row)
 {
-	int64_t ts = s->t->ts_ns[row];
-	/* work that names its step is of that one, whenever it runs */
-	uint32_t step = s->t->step[row];
-	if (step != HT_NONE && s->t->steps[step].is_named && ht_kind_is_gpu_work(s->t->kind[row]))
-		ts = s->t->steps[step].ts_ns;
-	bool in_steps = s->windows.all ||
-	                (ts >= s->first_launched[s->t->track[row]] && inside(&s->windows, ts));
-	return in_steps && (!s->annotated || ht_inside_has(&s->gpu_annotations, row));
+	return ht_selection_has(&s->steps, s->t->step[row]) &&
+	       (!s->annotated || ht_inside_has(&s->gpu_annotations, row));
 }
 
+/* The step of work is that of its launch, or what else the trace knows of it. */
 static bool work_is_in(const struct selection *s, const struct ht_gpu *gpu)
 {
-	if (!is_cut(s))
-		return true;
-	if (gpu->launch != HT_NONE && s->by_launch)
-		return host_row_is_in(s, gpu->launch);
-	return device_row_is_in(s, gpu->row);
+	if (!s->annotated || gpu->launch == HT_NONE)
+		return device_row_is_in(s, gpu->row);
+	return ht_selection_has(&s->steps, s->t->step[gpu->row]) &&
+	       ht_inside_has(&s->annotations, gpu->launch);
 }
 
 static void select_gpu(const struct selection *s, uint32_t *gpu, size_t *ret_n)
@@ -257,8 +189,8 @@ static enum ht_status place_annotations(
 static bool wait_is_in(const struct selection *s, uint32_t row)
 {
 	int64_t ts = s->t->ts_ns[row];
-	return is_row(s->t, row) && inside(&s->windows, ts) &&
-	       (!s->annotated || inside(&s->any_thread, ts));
+	return is_row(s->t, row) && ht_selection_has(&s->steps, s->t->step[row]) &&
+	       (!s->annotated || ht_interval_has(s->any_thread.list, s->any_thread.n, ts));
 }
 
 /* Work that is in and waits, in file order. */
@@ -323,7 +255,7 @@ static enum ht_status make_own(struct ht_run *run, bool gpu_only, struct ht_fram
 	const struct ht_trace *t = frame->trace;
 	struct selection s = { .t = t };
 	uint32_t *rows = NULL, *gpu = NULL;
-	HT_TRY(select_windows(run, &s));
+	HT_TRY(select_steps(run, &s));
 	HT_TRY(ht_frame_alloc_lists(run, gpu_only ? 0 : t->n_kind, t->n_gpu, &rows, &gpu));
 	select_gpu(&s, gpu, &frame->n_gpu);
 	frame->cut = is_cut(&s);
@@ -378,7 +310,7 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *ret_frame)
 {
 	static const char kind;
-	bool listed = run->step && strcmp(run->step, "all") != 0;
+	bool listed = ht_steps_are_named(run->step);
 	bool other = run->policy.select_rows && !run->annotation && !listed;
 	struct ht_memo_key key = { run->i_rank, &kind,
 		(uint32_t)(other << 2 | (run->step != NULL) << 1) |
@@ -466,75 +398,9 @@ enum ht_status ht_frame_choose_whole(struct ht_run *run)
 	return HT_OK;
 }
 
-/* Numbers of the steps that a run is about, ascending, each once; NULL without memory or such a list. */
-static int64_t *find_steps(struct ht_run *run, bool cut_last, size_t *ret_n)
-{
-	size_t n = 0, n_distinct = 0;
-	struct ht_list chosen;
-	for (size_t i = 0; i < run->chosen[0].n; i++)
-		n += ht_run_chosen(run, 0, i)->n_steps;
-	int64_t *numbers = ht_arena_alloc(run->scratch, (n + 1) * sizeof *numbers);
-	if (!numbers || ht_list_parse(run->ctx, "--step", run->step, &chosen) != HT_OK)
-		return NULL;
-	n = 0;
-	for (size_t i = 0; i < run->chosen[0].n; i++) {
-		const struct ht_rank *rank = ht_run_chosen(run, 0, i);
-		int64_t cut = INT64_MAX;
-		if (cut_last && rank->n_steps && !rank->steps[rank->n_steps - 1].is_named)
-			cut = rank->steps[rank->n_steps - 1].ts_ns;
-		for (size_t k = 0; k < rank->n_steps; k++) {
-			const struct ht_step *s = &rank->steps[k];
-			if (s->ts_ns < cut && ht_list_has(&chosen, s->number))
-				numbers[n++] = s->number;
-		}
-	}
-	ht_list_done(run->ctx, &chosen);
-	qsort(numbers, n, sizeof *numbers, ht_compare_i64);
-	for (size_t i = 0; i < n; i++)
-		if (!i || numbers[i] != numbers[i - 1])
-			numbers[n_distinct++] = numbers[i];
-	*ret_n = n_distinct;
-	return numbers;
-}
-
-/* "3–4, 7" */
-static const char *list_text(struct ht_run *run, const int64_t *numbers, size_t n)
-{
-	const char *text = "";
-	for (size_t i = 0, k; text && i < n; i = k) {
-		for (k = i + 1; k < n && numbers[k] == numbers[k - 1] + 1;)
-			k++;
-		const char *comma = i ? ", " : "";
-		long long first = numbers[i], last = numbers[k - 1];
-		text = first == last ? ht_arena_printf(run->scratch, "%s%s%lld", text, comma, first)
-		                     : ht_arena_printf(run->scratch, "%s%s%lld–%lld", text, comma,
-		                               first, last);
-	}
-	return text;
-}
-
-/* What the selection is, for titles and notes: "steps 3–4, 7", "up to step 4" (the default: all but the last step),
- * "whole trace" or "no steps". Equal texts mean equal selections. Lives in scratch. */
-static const char *steps_text(struct ht_run *run)
-{
-	bool all = run->step && !strcmp(run->step, "all");
-	bool cut_last = !run->step && run->rosters[0]->has_two_steps;
-	if (all || (!run->step && !cut_last))
-		return "whole trace";
-	size_t n = 0;
-	const int64_t *numbers = find_steps(run, cut_last, &n);
-	if (!numbers || !n)
-		return numbers ? "no steps" : NULL;
-	/* what precedes the first step is in, so this is not the same as naming the steps */
-	if (cut_last)
-		return ht_arena_printf(run->scratch, "up to step %lld", (long long)numbers[n - 1]);
-	const char *text = list_text(run, numbers, n);
-	return text ? ht_arena_printf(run->scratch, "step%s %s", n == 1 ? "" : "s", text) : NULL;
-}
-
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of)
 {
-	const char *steps = steps_text(run);
+	const char *steps = ht_selection_text(run, 0);
 	const char *method = NULL;
 	if (steps)
 		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s%s · %s",
@@ -543,21 +409,4 @@ enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const ch
 		        run->policy.label ? " · " : "", run->policy.label ? run->policy.label : "",
 		        of);
 	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
-}
-
-int64_t ht_frame_left_out(const struct ht_run *run)
-{
-	const struct ht_roster *roster = run->rosters[0];
-	return run->step || !roster->has_two_steps ? HT_NO_I64 : roster->last_step;
-}
-
-enum ht_status ht_frame_note_last(struct ht_run *run, ht_table *table)
-{
-	int64_t last = ht_frame_left_out(run);
-	if (last == HT_NO_I64 || !ht_table_n_rows(table))
-		return HT_OK;
-	return ht_table_add_note(table,
-	        "summary and most other verbs leave the last step (%lld) out, this one does not: "
-	        "--step says the same to all",
-	        (long long)last);
 }

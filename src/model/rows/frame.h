@@ -5,13 +5,10 @@
  * its results are over that table. A frame is that table as row numbers.
  *
  * Rows: every event with a duration and a category, except cat "Trace".
- *   step NULL  two or more ProfilerStep numbers in the set: host rows that start before the last host
- *              step of the rank, and GPU work by its launch; fewer than two: all rows
- *   "all"      all rows
- *   "3-5,7"    host rows that start inside those host steps, GPU work launched there
- * GPU work without a launch: when it precedes all launched work of its stream, it was launched before the
- * recording began and is in no step; else its launch was lost and its own start decides. A GPU annotation
- * goes with the host annotation of the same External id.
+ *   steps      those of the run (selection.h): rows that belong to a chosen step, or all rows. GPU work has
+ *              the step of its launch; where that is not in the file and the work precedes all launched work of its
+ *              stream it was launched before the recording began and is in no step, else its own start decides. A GPU
+ *              annotation goes with the host annotation of the same External id
  * Another policy may select otherwise where neither steps nor annotations are named.
  * annotation: host rows that start inside a host annotation whose name contains the text (inside.h: on
  * their thread, or on the one that waits for their backward pass), and the GPU work launched from there; work without
@@ -78,9 +75,4 @@ enum ht_status ht_frame_alloc_lists(struct ht_run *run, size_t n_rows, size_t n_
 
 /* The line under the title: "4 ranks · steps 3–4 · share of GPU span"; of says what shares are of. */
 enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const char *of) HT_MUST_USE;
-/* The default leaves the last step out, wherever there are two; HT_NO_I64: none is. */
-int64_t ht_frame_left_out(const struct ht_run *run);
-/* Of a table by step that has all of them: that others have not. */
-enum ht_status ht_frame_note_last(struct ht_run *run, ht_table *table) HT_MUST_USE;
-
 #endif

@@ -2,10 +2,10 @@
  * step_roles.c - see step_roles.h.
  */
 #include "model/steps/step_roles.h"
+#include "model/steps/timed_steps.h"
 
 #include "model/share.h"
 #include "base/checked.h"
-#include "base/list.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 /* Of GPU work launched in a step. */
 struct reach {
 	int64_t first, last; /* first start, last end */
+	bool any;
 };
 
 /* Is a row one of those that make the span of a trace without steps? */
@@ -66,7 +67,7 @@ static bool same_process(const struct ht_trace *t, uint32_t track, uint32_t othe
 size_t ht_step_processes(const struct ht_trace *t, uint32_t *ret_track)
 {
 	uint32_t tracks[MOST_PROCESSES];
-	size_t counts[MOST_PROCESSES] = { 0 }, n = 0, most = 0, at = 0;
+	size_t n = 0, at = 0;
 	*ret_track = HT_NONE;
 	if (!t->n_steps || t->steps[0].is_named || !t->meta_->has_host_steps)
 		return 0;
@@ -78,44 +79,42 @@ size_t ht_step_processes(const struct ht_trace *t, uint32_t *ret_track)
 				at++;
 		if (at == n && n < MOST_PROCESSES)
 			tracks[n++] = track;
-		if (at < n)
-			counts[at]++;
 	}
-	for (size_t i = 1; i < n; i++)
-		most = counts[i] > counts[most] ? i : most;
-	*ret_track = tracks[most];
+	for (size_t i = 0; i < t->n_steps; i++)
+		if (t->steps[i].is_main)
+			*ret_track = t->track[t->steps[i].row];
 	return n;
 }
 
 /* ---- steps ---- */
 
-/* Host ranges, one per number: the first in time. */
-static void list_steps(const struct ht_trace *t, uint32_t of_track, struct ht_bounds *bounds)
+/* Host ranges of the steps of the main thread, one per number: the first in time has the work of all. */
+static enum ht_status list_steps(struct ht_run *run, struct ht_bounds *bounds)
 {
-	for (uint32_t i = 0; i < t->n_steps; i++) {
-		const struct ht_step *s = &t->steps[i];
-		if ((bounds->n && bounds->list[bounds->n - 1].number == s->number) ||
-		        (of_track != HT_NONE && !same_process(t, t->track[s->row], of_track)))
+	const struct ht_trace *t = run->trace;
+	struct ht_timed_step *steps = NULL;
+	size_t n = 0;
+	HT_TRY(ht_timed_steps_make(run, t->steps, t->n_steps, &steps, &n));
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_step *s = &t->steps[steps[i].i_step];
+		struct ht_bound *last = bounds->n ? &bounds->list[bounds->n - 1] : NULL;
+		if (last && last->number == s->number) {
+			last->n_work += s->n_work;
+			last->time_ns = ht_add_sat(last->time_ns, steps[i].time_ns);
+			last->latency_ns = ht_sub_sat(s->done_ns, t->steps[last->i_step].ts_ns);
 			continue;
-		bounds->list[bounds->n++] =
-		        (struct ht_bound){ s->number, s->ts_ns, s->end_ns, 0, i };
+		}
+		bounds->list[bounds->n++] = (struct ht_bound){ .number = s->number,
+			.start = s->ts_ns,
+			.end = s->end_ns,
+			.time_ns = steps[i].time_ns,
+			.latency_ns = steps[i].latency_ns,
+			.is_first = steps[i].is_first,
+			.n_work = s->n_work,
+			.i_step = steps[i].i_step };
 	}
 	bounds->is_named = t->n_steps && t->steps[0].is_named;
-}
-
-/* Steps of the GPU's own time have the work that is in them. */
-static void count_work(const struct ht_trace *t, struct ht_bounds *bounds)
-{
-	size_t at = 0;
-	for (size_t i = 0; i < t->n_gpu; i++) {
-		uint32_t step = t->step[t->gpu[i].row];
-		if (step == HT_NONE)
-			continue;
-		for (size_t k = 0;
-		        k < bounds->n && bounds->list[at].number != t->steps[step].number; k++)
-			at = at + 1 < bounds->n ? at + 1 : 0;
-		bounds->list[at].n_work += bounds->list[at].number == t->steps[step].number;
-	}
+	return HT_OK;
 }
 
 /* The step whose host range holds a launch whole; bounds->n: none. */
@@ -134,7 +133,7 @@ static bool find_reach(const struct ht_trace *t, uint32_t of_track, struct ht_bo
 {
 	bool any = false;
 	for (size_t i = 0; i < bounds->n; i++)
-		reach[i] = (struct reach){ INT64_MAX, INT64_MIN };
+		reach[i] = (struct reach){ INT64_MAX, INT64_MIN, false };
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		size_t s = bounds->n;
@@ -145,7 +144,7 @@ static bool find_reach(const struct ht_trace *t, uint32_t of_track, struct ht_bo
 		if (s == bounds->n)
 			continue;
 		int64_t end = ht_end_ns(t, gpu->row);
-		bounds->list[s].n_work++;
+		reach[s].any = true;
 		if (t->ts_ns[gpu->row] < reach[s].first)
 			reach[s].first = t->ts_ns[gpu->row];
 		if (end > reach[s].last)
@@ -160,7 +159,7 @@ static int64_t earlier_end(const struct ht_trace *t, const struct ht_bounds *bou
         const struct reach *reach, const size_t *step_of_work)
 {
 	int64_t latest = bounds->list[0].start;
-	for (size_t i = 0; i < t->n_gpu && bounds->list[0].n_work; i++) {
+	for (size_t i = 0; i < t->n_gpu && reach[0].any; i++) {
 		uint32_t row = t->gpu[i].row;
 		if (step_of_work[i] != bounds->n || !ht_is_span(t, row))
 			continue;
@@ -179,7 +178,7 @@ static void reach_out(const struct ht_trace *t, struct ht_bounds *bounds, const 
 		struct ht_bound *b = &bounds->list[i];
 		if (b->start < before)
 			b->start = before;
-		if (b->n_work && reach[i].last > b->end)
+		if (reach[i].any && reach[i].last > b->end)
 			b->end = reach[i].last;
 		if (b->end < b->start)
 			b->end = b->start;
@@ -187,32 +186,17 @@ static void reach_out(const struct ht_trace *t, struct ht_bounds *bounds, const 
 	}
 }
 
-static void drop_end(struct ht_bounds *bounds)
-{
-	size_t n = bounds->n;
-	while (n && !bounds->list[n - 1].n_work)
-		n--;
-	if (n > 1 &&
-	        5 * (uint64_t)bounds->list[n - 1].n_work < 4 * (uint64_t)bounds->list[n - 2].n_work)
-		n--;
-	bounds->n_left_out = bounds->n - n;
-	bounds->n = n;
-}
-
 /* GPU work that reaches beyond its step. */
-static enum ht_status reach_of_work(struct ht_run *run, bool drop, uint32_t of_track,
-        struct ht_arena *temporary, struct ht_bounds *bounds)
+static enum ht_status reach_of_work(
+        struct ht_run *run, uint32_t of_track, struct ht_arena *temporary, struct ht_bounds *bounds)
 {
 	const struct ht_trace *t = run->trace;
 	struct reach *reach = ht_arena_alloc(temporary, (bounds->n + 1) * sizeof *reach);
 	size_t *step_of_work = ht_arena_alloc(temporary, (t->n_gpu + 1) * sizeof(size_t));
 	if (!reach || !step_of_work)
 		return ht_fail_nomem(run->ctx);
-	if (find_reach(t, of_track, bounds, reach, step_of_work)) {
+	if (find_reach(t, of_track, bounds, reach, step_of_work))
 		reach_out(t, bounds, reach, step_of_work);
-		if (drop)
-			drop_end(bounds);
-	}
 	return HT_OK;
 }
 
@@ -224,33 +208,30 @@ static enum ht_status make_bounds(struct ht_run *run, const void *of, void *ret_
 		                            run->scratch, n_room * sizeof *bounds.list) };
 	struct ht_arena temporary;
 	uint32_t of_track;
+	(void)of;
 	if (!bounds.list)
 		return ht_fail_nomem(run->ctx);
-	/* one process needs no telling apart */
-	if (ht_step_processes(t, &of_track) < 2)
-		of_track = HT_NONE;
-	list_steps(t, of_track, &bounds);
+	HT_TRY(list_steps(run, &bounds));
 	if (!bounds.n)
 		span_whole(t, &bounds);
 	bool on_host = bounds.is_whole || t->meta_->has_host_steps;
-	if (!on_host)
-		count_work(t, &bounds);
+	/* one process needs no telling apart */
+	if (ht_step_processes(t, &of_track) < 2)
+		of_track = HT_NONE;
 	ht_arena_init_like(&temporary, run->scratch);
-	enum ht_status status =
-	        on_host ? reach_of_work(run, *(const bool *)of, of_track, &temporary, &bounds)
-	                : HT_OK;
+	enum ht_status status = on_host ? reach_of_work(run, of_track, &temporary, &bounds) : HT_OK;
 	ht_arena_done(&temporary);
 	*(struct ht_bounds *)ret_value = bounds;
 	return status;
 }
 
 /* The list is the caller's own, to choose from. */
-enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *ret_bounds)
+enum ht_status ht_bounds_make(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, drop, make_bounds, sizeof *ret_bounds };
-	HT_TRY(ht_share(run, &how, &drop, ret_bounds));
-	size_t n = ret_bounds->n + ret_bounds->n_left_out;
+	const struct ht_sharing how = { &kind, 0, make_bounds, sizeof *ret_bounds };
+	HT_TRY(ht_share(run, &how, NULL, ret_bounds));
+	size_t n = ret_bounds->n;
 	struct ht_bound *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
@@ -261,14 +242,15 @@ enum ht_status ht_bounds_make(struct ht_run *run, bool drop, struct ht_bounds *r
 
 enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds)
 {
-	struct ht_list chosen;
+	struct ht_selection chosen;
 	size_t n = 0;
-	HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &chosen));
-	for (size_t i = 0; i < bounds->n; i++)
-		if (ht_list_has(&chosen, bounds->list[i].number))
+	HT_TRY(ht_selection_of(run, &chosen));
+	/* what names steps, names those of the trace: one without steps is looked at whole */
+	for (size_t i = 0; i < bounds->n && !bounds->is_whole; i++)
+		if (ht_selection_has(&chosen, bounds->list[i].i_step))
 			bounds->list[n++] = bounds->list[i];
-	bounds->n = n;
-	ht_list_done(run->ctx, &chosen);
+	bounds->n = bounds->is_whole && chosen.is_whole ? bounds->n : n;
+	bounds->is_all = chosen.is_whole;
 	return HT_OK;
 }
 

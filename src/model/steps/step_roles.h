@@ -4,10 +4,9 @@
  * Bounds. A step begins with its host range, but not before the one before it has ended, and ends with the last GPU
  * work that calls inside its host range launched, so that steps never overlap. GPU work of before the first step that
  * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators; where
- * work names its step, that is from its first work to its last. Of several processes in one file that have steps of their
- * own those of the one with most steps count (of equals the first), and the work that it launched.
- * Unless steps are asked for, trailing steps without GPU work are left out, and the last one when it has less than
- * 0.8 of the GPU work of the step before: there the profiler stopped in between.
+ * work names its step, that is from its first work to its last. Of several threads that have steps of their own those of the
+ * one that launches most count; of several processes in one file the work that its process launched.
+ * The length of such a range is TensorBoard's; step times (timed_steps.h) stand beside it.
  *
  * Roles. A moment goes to the first of: kernel, copy, set, communication, runtime or driver call, data loader, anything
  * else on the host, nothing; so the parts of a step add up to its length. A kernel is communication by its class, or
@@ -16,23 +15,26 @@
 #ifndef HT_MODEL_STEPS_STEP_ROLES_H
 #define HT_MODEL_STEPS_STEP_ROLES_H
 
+#include "base/checked.h"
 #include "model/rows/frame.h"
 #include "model/numbers/interval.h"
 #include "model/rows/name_traits.h"
 
 struct ht_bound {
 	int64_t number;
-	int64_t start, end; /* ns, the trace's own clock */
-	uint32_t n_work;    /* GPU work that was launched inside the host range */
-	uint32_t i_step;    /* of the trace; HT_NONE: the whole trace */
+	int64_t start, end;          /* ns, the trace's own clock */
+	int64_t time_ns, latency_ns; /* timed_steps.h; 0 where the trace has no steps */
+	bool is_first;
+	uint32_t n_work; /* GPU activities that belong to it */
+	uint32_t i_step; /* of the trace; HT_NONE: the whole trace */
 };
 
 struct ht_bounds {
 	struct ht_bound *list; /* ascending, apart */
 	size_t n;
-	size_t n_left_out; /* at the end: see above */
-	bool is_whole;     /* the trace has no steps */
-	bool is_named;     /* it has none, but its work names some */
+	bool is_whole; /* the trace has no steps */
+	bool is_named; /* it has none, but its work names some */
+	bool is_all;   /* the run looks at the whole trace, steps or not */
 };
 
 enum ht_busy {
@@ -53,11 +55,22 @@ struct ht_busy_times {
 	size_t n[HT_BUSY_OTHER];
 };
 
+/* The time of a step; of a trace without steps how long it lasts. */
+static inline int64_t ht_bound_ns(const struct ht_bound *bound)
+{
+	return bound->i_step == HT_NONE ? ht_sub_sat(bound->end, bound->start) : bound->time_ns;
+}
+
+/* What a step has to share out: its time. What went on before the first one is in none of its parts. */
+static inline int64_t ht_bound_shared_ns(const struct ht_bound *bound)
+{
+	return bound->is_first ? ht_sub_sat(bound->end, bound->start) : ht_bound_ns(bound);
+}
+
 /* How many processes have steps of their own, and a track of the one whose steps count (HT_NONE: no host row says). */
 size_t ht_step_processes(const struct ht_trace *trace, uint32_t *ret_track);
-/* Of the rank in hand; all of these have their memory in scratch. With drop the end is cut as said above. */
-enum ht_status ht_bounds_make(
-        struct ht_run *run, bool drop, struct ht_bounds *ret_bounds) HT_MUST_USE;
+/* Of the rank in hand; all of these have their memory in scratch. */
+enum ht_status ht_bounds_make(struct ht_run *run, struct ht_bounds *ret_bounds) HT_MUST_USE;
 /* Only the steps that the run chose stay. */
 enum ht_status ht_bounds_choose(struct ht_run *run, struct ht_bounds *bounds) HT_MUST_USE;
 /* Of the rows of a frame. */

@@ -5,7 +5,7 @@
  * then walks the pieces of its thread; what is left open is offered to the backward threads one by one.
  */
 #include "model/steps/step_time.h"
-#include "base/list.h"
+#include "model/rows/selection.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -121,7 +121,9 @@ static enum ht_status find_windows(
 	time->windows = ht_arena_alloc(run->scratch, (t->n_steps + 1) * sizeof *time->windows);
 	if (!time->windows)
 		return ht_fail_nomem(run->ctx);
-	if (!run->step || !strcmp(run->step, "all")) {
+	struct ht_selection chosen;
+	HT_TRY(ht_selection_of(run, &chosen));
+	if (chosen.is_whole) {
 		struct ht_window all = { t->meta_->min_ts_ns, t->meta_->max_end_ns, HT_NO_I64,
 			HT_NONE };
 		if (all.start == HT_NO_I64)
@@ -130,17 +132,14 @@ static enum ht_status find_windows(
 		time->windows[time->n_windows++] = all;
 		return HT_OK;
 	}
-	struct ht_list list = { 0 };
-	HT_TRY(ht_list_parse(run->ctx, "--step", run->step, &list));
-	for (size_t i = 0; i < t->n_steps; i++) {
+	for (uint32_t i = 0; i < t->n_steps; i++) {
 		const struct ht_step *step = &t->steps[i];
 		bool on_host = !ht_kind_is_device(t->kind[step->row]);
-		if (ht_list_has(&list, step->number))
+		if (step->is_main && ht_selection_has(&chosen, i))
 			time->windows[time->n_windows++] =
 			        (struct ht_window){ step->ts_ns, step->end_ns, step->number,
 				        on_host ? t->track[step->row] : HT_NONE };
 	}
-	ht_list_done(run->ctx, &list);
 	sort_windows(time);
 	return HT_OK;
 }
