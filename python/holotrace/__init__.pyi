@@ -927,7 +927,7 @@ class Session:
     def attribution(
         self,
         *,
-        view: Literal['methods', 'origins', 'graphs'] = 'methods',
+        view: Literal['methods', 'origins', 'graphs', 'compile'] = 'methods',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -945,7 +945,7 @@ class Session:
             holotrace.open("traces/").attribution(top=10)
 
         Arguments:
-            view: GPU time by method, by kernel and origin, or kinds of graph launches (methods, origins, graphs)
+            view: GPU time by method, by kernel and origin, kinds of graph launches, or graphs of torch.compile (methods, origins, graphs, compile)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
             annotation: only what runs inside annotations whose name contains this
