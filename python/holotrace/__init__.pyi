@@ -930,7 +930,7 @@ class Session:
     def attribution(
         self,
         *,
-        view: Literal['methods', 'origins', 'graphs'] = 'methods',
+        view: Literal['methods', 'origins', 'graphs', 'compile'] = 'methods',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -948,7 +948,7 @@ class Session:
             holotrace.open("traces/").attribution(top=10)
 
         Arguments:
-            view: GPU time by method, by kernel and origin, or kinds of graph launches (methods, origins, graphs)
+            view: GPU time by method, by kernel and origin, kinds of graph launches, or graphs of torch.compile (methods, origins, graphs, compile)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this

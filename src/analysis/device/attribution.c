@@ -7,6 +7,8 @@
  *   origins  over all ranks by kernel, operator, module, source and method
  *   graphs   per rank and kind of graph launch: how often it ran, what it was read against, what matched, and why nothing did
  *
+ *   compile  per rank and graph of torch.compile: calls, time, recompilations inside the window and their reason
+ *
  * Reads GPU activities, launches, annotations, and what is attached (capture traces, eager runs). O(activities), and
  * an alignment per kind of graph.
  *
@@ -14,6 +16,7 @@
  * graph-capture 50 activities, 100 us, 83.3 %; op 1 activity, 20 us, 16.7 %.
  */
 #include "analysis/analysis.h"
+#include "model/compile/regions.h"
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
 #include "model/origin/origin.h"
@@ -77,16 +80,37 @@ static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM 
 	COLUMN(GRAPH_WHY, "why", HT_STR, HT_DETAIL, "why there is none", NULL)
 HT_COLUMNS(graph_columns, GRAPH_COLUMNS);
 
+#define COMPILE_COLUMNS(COLUMN)                                                                    \
+	COLUMN(COMPILE_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
+	COLUMN(COMPILE_REGION, "region", HT_STR, HT_KEY, "compiled region that calls the graph",   \
+	        NULL)                                                                              \
+	COLUMN(COMPILE_ID, "compile_id", HT_STR, HT_KEY,                                           \
+	        "frame and how often it had been compiled before: 0/1", NULL)                      \
+	COLUMN(COMPILE_GRAPH_KEY, "graph_key", HT_STR, HT_KEY, "key of the compiled graph", NULL)  \
+	COLUMN(COMPILE_PASS, "pass", HT_STR, HT_KEY, "forward or backward", NULL)                  \
+	COLUMN(COMPILE_CALLS, "calls", HT_I64, HT_MEASURE, "calls of the graph in the file", NULL) \
+	COLUMN(COMPILE_CPU_NS, "cpu_ns", HT_DURATION, HT_MEASURE, "their time on the CPU", NULL)   \
+	COLUMN(COMPILE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                  \
+	        "summed GPU time launched inside them", NULL)                                      \
+	COLUMN(COMPILE_RECOMPILATIONS, "recompilations", HT_I64, HT_MEASURE,                       \
+	        "compilations of this id inside the window that were not the frame's first", NULL) \
+	COLUMN(COMPILE_NS, "compile_ns", HT_DURATION, HT_MEASURE,                                  \
+	        "time of compilations inside the window", NULL)                                    \
+	COLUMN(COMPILE_REASON, "reason", HT_STR, HT_MEASURE,                                       \
+	        "why it was compiled again: the guard that failed", NULL)
+HT_COLUMNS(compile_columns, COMPILE_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "methods", method_columns, HT_COUNT(method_columns) },
 	{ "origins", origin_columns, HT_COUNT(origin_columns) },
 	{ "graphs", graph_columns, HT_COUNT(graph_columns) },
+	{ "compile", compile_columns, HT_COUNT(compile_columns) },
 };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "methods",
-	        "GPU time by method, by kernel and origin, or kinds of graph launches",
-	        "methods|origins|graphs" },
+	        "GPU time by method, by kernel and origin, kinds of graph launches, or graphs of torch.compile",
+	        "methods|origins|graphs|compile" },
 };
 
 const struct ht_analysis ht_analysis_attribution = {
@@ -280,11 +304,55 @@ static enum ht_status list_graphs(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
+/* ---- compile ---- */
+
+static enum ht_status list_regions(struct ht_run *run, ht_table *table)
+{
+	const struct ht_compiled_region *list;
+	size_t n;
+	HT_TRY(ht_regions_find(run, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, COMPILE_RANK, run->rank);
+		ht_table_put_str(table, COMPILE_REGION, list[i].region);
+		ht_table_put_str(table, COMPILE_ID, list[i].compile_id);
+		ht_table_put_str(table, COMPILE_GRAPH_KEY, list[i].key);
+		ht_table_put_str(table, COMPILE_PASS, list[i].is_backward ? "backward" : "forward");
+		ht_table_put_i64(table, COMPILE_CALLS, list[i].n_calls);
+		ht_table_put_i64(table, COMPILE_CPU_NS, list[i].cpu_ns);
+		ht_table_put_i64(table, COMPILE_GPU_NS, list[i].gpu_ns);
+		ht_table_put_i64(table, COMPILE_RECOMPILATIONS, list[i].n_recompiled);
+		ht_table_put_i64(table, COMPILE_NS, list[i].compile_ns);
+		ht_table_put_str(table, COMPILE_REASON, list[i].reason);
+	}
+	return HT_OK;
+}
+
+/* A recompilation costs a step: it is said, with the log that would tell why. */
+static enum ht_status tell_recompiled(ht_table *table)
+{
+	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
+		if (!ht_table_i64(table, row, COMPILE_RECOMPILATIONS))
+			continue;
+		bool is_known = !ht_table_is_null(table, row, COMPILE_REASON);
+		HT_TRY(ht_table_add_warning(table,
+		        "recompilation %s on rank %" PRId64 " took %.1f ms: %s",
+		        ht_table_str(table, row, COMPILE_ID),
+		        ht_table_i64(table, row, COMPILE_RANK),
+		        (double)ht_table_i64(table, row, COMPILE_NS) / 1e6,
+		        is_known ? ht_table_str(table, row, COMPILE_REASON)
+		                 : "attach the structured log (TORCH_TRACE) for the reason"));
+	}
+	return HT_OK;
+}
+
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
 {
-	return ht_run_is(run, "view", "origins")  ? pool_origins(run, part->facts[0])
-	       : ht_run_is(run, "view", "graphs") ? list_graphs(run, part->facts[0])
-	                                          : sum_methods(run, part->facts[0]);
+	ht_table *table = part->facts[0];
+	return ht_run_is(run, "view", "origins")   ? pool_origins(run, table)
+	       : ht_run_is(run, "view", "graphs")  ? list_graphs(run, table)
+	       : ht_run_is(run, "view", "compile") ? list_regions(run, table)
+	                                           : sum_methods(run, table);
 }
 
 /* ---- over ranks ---- */
@@ -340,6 +408,11 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	if (ht_run_is(run, "view", "graphs"))
 		return ht_parts_rows_or(run, parts, table, "no graph launches in the traces");
+	if (ht_run_is(run, "view", "compile")) {
+		HT_TRY(ht_parts_rows_or(
+		        run, parts, table, "no graphs of torch.compile in the traces"));
+		return tell_recompiled(table);
+	}
 	HT_TRY(ht_frame_set_method(run, table, "summed GPU time"));
 	HT_TRY(ht_run_is(run, "view", "origins") ? finish_origins(run, parts, table)
 	                                         : ht_parts_rows(run, parts, 0, 0, table));

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "model/calls/attribution.h"
+#include "model/compile/compiled.h"
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
 #include "model/origin/replays.h"
@@ -37,11 +38,20 @@ const char *ht_line_around(const struct ht_trace *t, uint32_t row)
 	return NULL;
 }
 
+struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
+{
+	return (struct ht_origin){ .op = call->ops ? call->ops : call->name,
+		.source = call->source };
+}
+
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 {
 	struct ht_origins origins = { .trace = run->trace };
 	struct ht_attribution attribution;
+	struct ht_compiled compiled;
 	HT_TRY(ht_replays_read(run, &origins));
+	HT_TRY(ht_compiled_find(run, &compiled));
+	origins.calls = compiled.call;
 	if (*(const bool *)of) {
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
@@ -60,9 +70,11 @@ enum ht_status ht_origins_make(
 }
 
 /* An operator of the trace launched it. */
-static void take_op(const struct ht_origins *o, const struct ht_gpu *gpu, struct ht_origin *origin)
+static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
 {
 	const struct ht_trace *t = o->trace;
+	const struct ht_gpu *gpu = &t->gpu[i_gpu];
+	const struct ht_compiled_call *call = o->calls ? o->calls[i_gpu] : NULL;
 	const char *op = ht_str(t, t->name[gpu->op]);
 	uint32_t module = o->modules ? o->modules[gpu->row] : HT_NONE;
 	uint32_t place = ht_host_place(t, gpu);
@@ -74,6 +86,10 @@ static void take_op(const struct ht_origins *o, const struct ht_gpu *gpu, struct
 		.source = ht_line_around(t, place == HT_NONE ? gpu->op : place),
 		.shapes = ht_arg_str(t, "Input Dims", gpu->op),
 	};
+	if (call && call->source)
+		origin->source = call->source;
+	if (call && call->ops && origin->method == HT_ORIGIN_TRITON)
+		origin->op = call->ops;
 }
 
 /* Nothing but the name is known of it. */
@@ -97,7 +113,7 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 	if (site != HT_NONE && o->sites[site].method != HT_ORIGIN_NONE)
 		*ret_origin = o->sites[site];
 	else if (!of_graph && gpu->op != HT_NONE)
-		take_op(o, gpu, ret_origin);
+		take_op(o, i_gpu, ret_origin);
 	else
 		take_name(o->trace, gpu, ret_origin);
 }

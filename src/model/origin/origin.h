@@ -22,6 +22,8 @@
 
 #include "model/run.h"
 
+struct ht_compiled_call;
+
 enum ht_origin_method {
 	HT_ORIGIN_OP,
 	HT_ORIGIN_TRITON,
@@ -71,6 +73,8 @@ struct ht_origins {
 	const uint32_t
 	        *modules; /* by row, as attribution.h has them; NULL: none, or not asked for */
 	const char *const *module_texts;
+	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
+	const struct ht_compiled_call *const *calls;
 };
 
 /* Of the rank in hand; found once where several analyses run together. with_modules: modules of level A, too. */
@@ -78,6 +82,8 @@ enum ht_status ht_origins_make(
         struct ht_run *run, bool with_modules, struct ht_origins *ret_origins) HT_MUST_USE;
 /* Of the i-th GPU activity. */
 void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_origin *ret_origin);
+/* What the wrapper of a compiled graph says of one of its calls. */
+struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);
 /* The line of the user's own code around a host row: "file.py(30): forward"; NULL: none is recorded. */
 const char *ht_line_around(const struct ht_trace *trace, uint32_t row);

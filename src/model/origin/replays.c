@@ -10,6 +10,8 @@
 #include "attach/kind.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "model/compile/compiled.h"
+#include "model/compile/inductor_graph.h"
 #include "model/origin/choose.h"
 #include "model/serving/grammar.h"
 
@@ -93,7 +95,54 @@ static struct use *find_use(struct reading *r, uint64_t names, int64_t size)
 	return NULL;
 }
 
+/* The key of the compiled graph around a launch, "" without one. */
+static const char *key_around(struct reading *r, uint32_t launch)
+{
+	uint32_t around = ht_compiled_around(r->t, launch);
+	size_t n;
+	const char *key =
+	        around == HT_NONE ? NULL : ht_compiled_key(ht_str(r->t, r->t->name[around]), &n);
+	return key ? ht_arena_strndup(r->run->scratch, key, n) : "";
+}
+
 /* ---- a kind of graph that is new ---- */
+
+/* By the wrapper that torch.compile made of it. */
+static enum ht_status use_wrapper(
+        struct reading *r, const struct ht_replay *replay, struct use *use, bool *ret_is_used)
+{
+	const struct ht_compiled_graph *graph;
+	const struct ht_compiled_call **calls;
+	size_t n;
+	const char *key = key_around(r, replay->launch);
+	*ret_is_used = false;
+	if (!key)
+		return ht_fail_nomem(r->run->ctx);
+	HT_TRY(ht_compiled_graph(r->run, key, &graph));
+	if (!graph)
+		return HT_OK;
+	HT_TRY(ht_inductor_match(r->run, replay, graph, &calls, &n));
+	if ((double)n < HT_MIN_MATCHED * (double)replay->n)
+		return HT_OK;
+	use->graph.method = HT_ORIGIN_INDUCTOR;
+	use->graph.n_matched = n;
+	use->graph.confidence = (double)n / (double)replay->n;
+	use->graph.from = graph->file;
+	use->graph.why = NULL;
+	use->first_site = (uint32_t)r->sites.n;
+	for (size_t i = 0; i < replay->n; i++) {
+		struct ht_origin site = { .method = HT_ORIGIN_NONE };
+		if (calls[i]) {
+			site = ht_origin_of_call(calls[i]);
+			site.method = HT_ORIGIN_INDUCTOR;
+			site.confidence = use->graph.confidence;
+		}
+		if (!HT_VEC_PUSH(r->run->ctx->mem, &r->sites, struct ht_origin, site))
+			return ht_fail_nomem(r->run->ctx);
+	}
+	*ret_is_used = true;
+	return HT_OK;
+}
 
 static enum ht_status push_sites(struct reading *r, const struct ht_replay *replay,
         const struct ht_choice *choice, struct use *use)
@@ -142,7 +191,11 @@ static enum ht_status add_use(
 		if (ht_attached_at(r->run->attached, i)->kind == &ht_attach_kind_trace &&
 		        !choice.tape)
 			r->why[i] = choice.why;
-	HT_TRY(push_sites(r, &replay, &choice, &use));
+	bool has_wrapper = false;
+	if (!choice.tape)
+		HT_TRY(use_wrapper(r, &replay, &use, &has_wrapper));
+	if (!has_wrapper)
+		HT_TRY(push_sites(r, &replay, &choice, &use));
 	return HT_VEC_PUSH(r->run->ctx->mem, &r->uses, struct use, use)
 	               ? HT_OK
 	               : ht_fail_nomem(r->run->ctx);
@@ -158,7 +211,7 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 	if (!n)
 		return HT_OK;
 	HT_TRY(order_activities(r, gpus, n));
-	uint64_t names = hash_names(r, n);
+	uint64_t names = ht_hash_mix(hash_names(r, n), ht_compiled_hash(r->t, launch));
 	int64_t size = size_around(r->t, launch);
 	if (!find_use(r, names, size))
 		HT_TRY(add_use(r, launch, n, names, size));

@@ -1,0 +1,213 @@
+/*
+ * compiled.c - see compiled.h.
+ */
+#include "model/compile/compiled.h"
+
+#include "attach/kind.h"
+#include "base/text.h"
+#include "model/origin/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *ht_compiled_key(const char *name, size_t *ret_n)
+{
+	static const char start[] = "## Call CompiledFxGraph ";
+	if (!ht_text_starts(name, start))
+		return NULL;
+	name += sizeof start - 1;
+	*ret_n = strcspn(name, " ");
+	return *ret_n ? name : NULL;
+}
+
+uint32_t ht_compiled_around(const struct ht_trace *t, uint32_t row)
+{
+	size_t n;
+	while (row != HT_NONE && (t->kind[row] != HT_KIND_ANNOTATION ||
+	                                 !ht_compiled_key(ht_str(t, t->name[row]), &n)))
+		row = t->parent[row];
+	return row;
+}
+
+uint64_t ht_compiled_hash(const struct ht_trace *t, uint32_t row)
+{
+	row = ht_compiled_around(t, row);
+	return row == HT_NONE ? 0 : (uint64_t)t->name[row] + 1;
+}
+
+bool ht_compiled_same_name(const char *op, const char *call)
+{
+	if (!strcmp(op, call))
+		return true;
+	const char *base = strstr(op, "::");
+	if (!base)
+		return false;
+	base += 2;
+	size_t n = strlen(base);
+	/* extern_kernels.mm, torch.ops.aten.mm.default */
+	for (const char *at = call; (at = strstr(at, base)); at++)
+		if (at != call && at[-1] == '.' && (at[n] == '\0' || at[n] == '.'))
+			return true;
+	return false;
+}
+
+/* ---- logs ---- */
+
+static enum ht_status next_log(
+        struct ht_run *run, size_t *at, const struct ht_compile_log **ret_log)
+{
+	const struct ht_attachment *a =
+	        ht_attached_next(run->attached, &ht_attach_kind_compile_log, run->rank, at);
+	const void *data = NULL;
+	if (a)
+		HT_TRY(ht_attachment_load(run->ctx, a, &data));
+	*ret_log = data;
+	return HT_OK;
+}
+
+enum ht_status ht_compiled_graph(
+        struct ht_run *run, const char *key, const struct ht_compiled_graph **ret_graph)
+{
+	const struct ht_compile_log *log;
+	size_t at = 0;
+	*ret_graph = NULL;
+	do {
+		HT_TRY(next_log(run, &at, &log));
+		if (log && !*ret_graph)
+			*ret_graph = ht_compile_log_graph(log, key);
+	} while (log);
+	return HT_OK;
+}
+
+enum ht_status ht_recompile_reason(
+        struct ht_run *run, const char *compile_id, const char **ret_reason)
+{
+	const struct ht_compile_log *log;
+	size_t at = 0;
+	*ret_reason = NULL;
+	do {
+		HT_TRY(next_log(run, &at, &log));
+		const struct ht_recompile *list = log ? log->recompiles.data : NULL;
+		for (size_t i = 0; log && i < log->recompiles.n; i++)
+			if (!strcmp(list[i].compile_id, compile_id))
+				*ret_reason = list[i].reason;
+	} while (log);
+	return HT_OK;
+}
+
+/* ---- launches ---- */
+
+/* A GPU activity inside a compiled graph. */
+struct inside {
+	uint32_t around; /* the graph's annotation */
+	uint32_t op;     /* outermost operator in it */
+	uint32_t gpu;
+	int64_t ts_ns; /* of the operator */
+};
+
+static int by_call(const void *left, const void *right)
+{
+	const struct inside *a = left, *b = right;
+	if (a->around != b->around)
+		return a->around < b->around ? -1 : 1;
+	if (a->ts_ns != b->ts_ns)
+		return a->ts_ns < b->ts_ns ? -1 : 1;
+	if (a->op != b->op)
+		return a->op < b->op ? -1 : 1;
+	return (a->gpu > b->gpu) - (a->gpu < b->gpu);
+}
+
+static uint32_t outermost_op(const struct ht_trace *t, uint32_t row, uint32_t around)
+{
+	uint32_t op = HT_NONE;
+	for (; row != HT_NONE && row != around; row = t->parent[row])
+		if (t->kind[row] == HT_KIND_CPU_OP)
+			op = row;
+	return op;
+}
+
+static enum ht_status find_inside(struct ht_run *run, struct inside **ret_list, size_t *ret_n)
+{
+	const struct ht_trace *t = run->trace;
+	struct inside *list = ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *list);
+	size_t n = 0;
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t launch = t->gpu[i].launch;
+		if (launch == HT_NONE || ht_is_graph_launch_name(ht_str(t, t->name[launch])))
+			continue;
+		uint32_t around = ht_compiled_around(t, launch);
+		uint32_t op = around == HT_NONE ? HT_NONE : outermost_op(t, launch, around);
+		if (around != HT_NONE)
+			list[n++] = (struct inside){ around, op, (uint32_t)i,
+				op == HT_NONE ? t->ts_ns[launch] : t->ts_ns[op] };
+	}
+	qsort(list, n, sizeof *list, by_call);
+	*ret_list = list;
+	*ret_n = n;
+	return HT_OK;
+}
+
+/* The first call of the operator's name that no operator before has taken. */
+static const struct ht_compiled_call *take_call(
+        const struct ht_compiled_graph *graph, uint8_t *is_taken, const char *op)
+{
+	for (size_t i = 0; i < graph->n; i++)
+		if (!is_taken[i] && ht_compiled_same_name(op, graph->calls[i].name)) {
+			is_taken[i] = 1;
+			return &graph->calls[i];
+		}
+	return NULL;
+}
+
+/* The activities of one call of a graph. */
+static enum ht_status join_call(struct ht_run *run, const struct inside *list, size_t n,
+        const struct ht_compiled_graph *graph, struct ht_compiled *compiled)
+{
+	const struct ht_trace *t = run->trace;
+	const struct ht_compiled_call *call = NULL;
+	uint8_t *is_taken = ht_arena_alloc(run->scratch, graph->n + 1);
+	if (!is_taken)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		if (!i || list[i].op != list[i - 1].op)
+			call = list[i].op == HT_NONE
+			               ? NULL
+			               : take_call(graph, is_taken, ht_str(t, t->name[list[i].op]));
+		compiled->call[list[i].gpu] = call;
+		compiled->n_found += call != NULL;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_compiled_find(struct ht_run *run, struct ht_compiled *ret_compiled)
+{
+	const struct ht_trace *t = run->trace;
+	struct ht_compiled compiled = { 0 };
+	struct inside *list = NULL;
+	size_t n = 0, at = 0;
+	*ret_compiled = compiled;
+	if (!ht_attached_next(run->attached, &ht_attach_kind_compile_log, run->rank, &at))
+		return HT_OK;
+	HT_TRY(find_inside(run, &list, &n));
+	compiled.n_activities = n;
+	compiled.call = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *compiled.call);
+	if (!compiled.call)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0, end; i < n; i = end) {
+		const struct ht_compiled_graph *graph = NULL;
+		size_t n_key;
+		for (end = i; end < n && list[end].around == list[i].around;)
+			end++;
+		const char *key = ht_compiled_key(ht_str(t, t->name[list[i].around]), &n_key);
+		char *text = key ? ht_arena_strndup(run->scratch, key, n_key) : NULL;
+		if (!text)
+			return ht_fail_nomem(run->ctx);
+		HT_TRY(ht_compiled_graph(run, text, &graph));
+		if (graph)
+			HT_TRY(join_call(run, list + i, end - i, graph, &compiled));
+	}
+	*ret_compiled = compiled;
+	return HT_OK;
+}

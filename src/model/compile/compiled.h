@@ -1,0 +1,38 @@
+/*
+ * compiled.h - which call of which compiled graph launched what.
+ *
+ * GPU work that is launched inside "## Call CompiledFxGraph <key> ##" belongs to the outermost operator there: a generated
+ * kernel (triton_...), or a library's (aten::addmm for extern_kernels.addmm). The k-th operator of a name is the k-th call of that
+ * name in the wrapper, which the structured log has (log.h).
+ */
+#ifndef HT_MODEL_COMPILE_COMPILED_H
+#define HT_MODEL_COMPILE_COMPILED_H
+
+#include "model/compile/log.h"
+#include "model/run.h"
+
+struct ht_compiled {
+	const struct ht_compiled_call *
+	        *call;       /* by GPU activity, NULL: unknown; NULL: no log joins the rank */
+	size_t n_activities; /* launched inside compiled graphs, by calls of their own */
+	size_t n_found;      /* of them, those with a call */
+};
+
+/* Of the rank in hand. Memory in scratch; calls live with what is attached. */
+enum ht_status ht_compiled_find(struct ht_run *run, struct ht_compiled *ret_compiled) HT_MUST_USE;
+/* The graph of a key in the logs that join the rank; NULL: none has it. */
+enum ht_status ht_compiled_graph(struct ht_run *run, const char *key,
+        const struct ht_compiled_graph **ret_graph) HT_MUST_USE;
+/* Why a compile id was compiled again, NULL when no log says. */
+enum ht_status ht_recompile_reason(
+        struct ht_run *run, const char *compile_id, const char **ret_reason) HT_MUST_USE;
+/* The call of a compiled graph around a host row, HT_NONE: none. */
+uint32_t ht_compiled_around(const struct ht_trace *trace, uint32_t row);
+/* What tells the compiled graph around a host row from others; 0: there is none. */
+uint64_t ht_compiled_hash(const struct ht_trace *trace, uint32_t row);
+/* The key of "## Call CompiledFxGraph <key> ##", of *ret_n bytes; NULL for another name. */
+const char *ht_compiled_key(const char *name, size_t *ret_n);
+/* Whether an operator of a trace and a call of a wrapper are the same: aten::mm and extern_kernels.mm. */
+bool ht_compiled_same_name(const char *op, const char *call);
+
+#endif

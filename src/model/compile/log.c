@@ -1,0 +1,280 @@
+/*
+ * log.c - see log.h.
+ */
+#include "model/compile/log.h"
+
+#include "base/text.h"
+#include "json/text.h"
+#include "model/compile/wrapper.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A record: the JSON of its line, and its payload without the tabs. */
+struct record {
+	struct ht_json_value json;
+	char *payload; /* "" when there is none */
+	size_t n_payload;
+};
+
+/* A graph on its way: its parts come one after the other. */
+struct reading {
+	ht_ctx *ctx;
+	struct ht_compile_log *log;
+	struct ht_vec calls; /* struct ht_compiled_call */
+	const char *file;
+	bool has_code;
+};
+
+/* Behind "V0521 11:50:39.474000 3054118 path/file.py:1864] ", or NULL. */
+static char *find_json(char *line)
+{
+	char *p = line;
+	if (ht_text_starts(p, "[rank")) {
+		p += strspn(p + 5, "0123456789") + 5;
+		if (!ht_text_starts(p, "]:"))
+			return NULL;
+		p += 2 + strspn(p + 2, " ");
+	}
+	if (!*p || !strchr("VIWEC", *p) || strspn(p + 1, "0123456789") != 4 || p[5] != ' ')
+		return NULL;
+	char *end = strstr(p, "] {");
+	char *newline = strchr(p, '\n');
+	return end && (!newline || end < newline) ? end + 2 : NULL;
+}
+
+bool ht_compile_log_sniff(const char *text, size_t n)
+{
+	char line[512];
+	size_t n_line = n < sizeof line - 1 ? n : sizeof line - 1;
+	memcpy(line, text, n_line);
+	line[n_line] = '\0';
+	return memchr(text, '\0', n_line) == NULL && find_json(line) != NULL;
+}
+
+static char *keep_text(struct reading *r, const char *text, size_t n)
+{
+	return ht_arena_strndup(&r->log->arena, text, n);
+}
+
+/* The text of a string, decoded; NULL when it is none, or without memory. */
+static char *keep_string(struct reading *r, const struct ht_json_value *value)
+{
+	if (value->type != HT_JSON_STRING || value->n < 2)
+		return NULL;
+	char *text = ht_arena_room(&r->log->arena, value->n);
+	size_t bad;
+	if (text)
+		text[ht_json_decode(value->text + 1, value->n - 2, text, &bad)] = '\0';
+	return text;
+}
+
+static bool is_text(const struct ht_json_value *value, const char *text)
+{
+	return value->type == HT_JSON_STRING && value->n == strlen(text) + 2 &&
+	       !memcmp(value->text + 1, text, value->n - 2);
+}
+
+static const char *compile_id_of(struct reading *r, const struct ht_json_value *json)
+{
+	struct ht_json_value frame = ht_json_get(json, "frame_id");
+	struct ht_json_value compile = ht_json_get(json, "frame_compile_id");
+	struct ht_json_value attempt = ht_json_get(json, "attempt");
+	int64_t f, c, a = 0;
+	if (!ht_json_i64(&frame, &f) || !ht_json_i64(&compile, &c))
+		return "";
+	if (ht_json_i64(&attempt, &a) && a > 0)
+		return ht_arena_printf(&r->log->arena, "%" PRId64 "/%" PRId64 "/%" PRId64, f, c, a);
+	return ht_arena_printf(&r->log->arena, "%" PRId64 "/%" PRId64, f, c);
+}
+
+/* ---- records ---- */
+
+static enum ht_status push_graph(struct reading *r, const char *key, const char *compile_id)
+{
+	struct ht_compile_log *log = r->log;
+	size_t n = r->calls.n;
+	struct ht_compiled_graph graph = { .key = key,
+		.compile_id = compile_id,
+		.file = r->file ? r->file : "",
+		.calls = ht_arena_alloc(&log->arena, (n + 1) * sizeof *graph.calls),
+		.n = n };
+	if (!graph.calls || !key || !compile_id)
+		return ht_fail_nomem(r->ctx);
+	if (n)
+		memcpy(graph.calls, r->calls.data, n * sizeof *graph.calls);
+	r->calls.n = 0;
+	r->file = NULL;
+	r->has_code = false;
+	return HT_VEC_PUSH(log->mem, &log->graphs, struct ht_compiled_graph, graph)
+	               ? HT_OK
+	               : ht_fail_nomem(r->ctx);
+}
+
+static enum ht_status read_code(struct reading *r, const struct record *record)
+{
+	struct ht_json_value code = ht_json_get(&record->json, "inductor_output_code");
+	struct ht_json_value file = ht_json_get(&code, "filename");
+	if (r->has_code)
+		HT_TRY(push_graph(r, "", compile_id_of(r, &record->json)));
+	r->file = keep_string(r, &file);
+	r->has_code = true;
+	return ht_wrapper_read(r->ctx, &r->log->arena, record->payload, &r->calls);
+}
+
+/* {"triton_poi_fused_add_0:1": ["  File \"a.py\", line 3, in f\n ...", ...], ...}: older handles may be repeated. */
+static enum ht_status read_stacks(struct reading *r, const struct record *record)
+{
+	struct ht_json reader = { record->payload };
+	struct ht_json_value all, key, value;
+	if (!ht_json_valid(record->payload, record->n_payload)) {
+		r->log->n_bad++;
+		return HT_OK;
+	}
+	all = ht_json_next(&reader);
+	if (all.type != HT_JSON_OBJECT)
+		return HT_OK;
+	reader = ht_json_enter(&all);
+	while (ht_json_member(&reader, &key, &value))
+		HT_TRY(ht_wrapper_add_stacks(r->ctx, &r->log->arena, &r->calls, &key, &value));
+	return HT_OK;
+}
+
+static enum ht_status read_key(struct reading *r, const struct record *record)
+{
+	struct ht_json reader = { record->payload };
+	if (!ht_json_valid(record->payload, record->n_payload)) {
+		r->log->n_bad++;
+		return HT_OK;
+	}
+	struct ht_json_value all = ht_json_next(&reader), key = ht_json_get(&all, "key");
+	const char *text = keep_string(r, &key);
+	return text ? push_graph(r, text, compile_id_of(r, &record->json)) : HT_OK;
+}
+
+static enum ht_status read_reason(struct reading *r, const struct record *record)
+{
+	const char *text = record->payload;
+	/* "0/0: tensor 'idx' size mismatch ...": of which compilation the guard is, comes first */
+	size_t n = strcspn(text, "\n");
+	struct ht_recompile recompile = { compile_id_of(r, &record->json), keep_text(r, text, n) };
+	if (!recompile.reason || !recompile.compile_id)
+		return ht_fail_nomem(r->ctx);
+	return HT_VEC_PUSH(r->log->mem, &r->log->recompiles, struct ht_recompile, recompile)
+	               ? HT_OK
+	               : ht_fail_nomem(r->ctx);
+}
+
+static enum ht_status read_artifact(struct reading *r, const struct record *record)
+{
+	struct ht_json_value artifact = ht_json_get(&record->json, "artifact");
+	struct ht_json_value name = ht_json_get(&artifact, "name");
+	if (is_text(&name, "inductor_provenance_tracking_kernel_stack_traces"))
+		return read_stacks(r, record);
+	if (is_text(&name, "fx_graph_cache_hit") || is_text(&name, "fx_graph_cache_miss") ||
+	        is_text(&name, "fx_graph_cache_bypass"))
+		return read_key(r, record);
+	return is_text(&name, "recompile_reasons") ? read_reason(r, record) : HT_OK;
+}
+
+static enum ht_status read_record(struct reading *r, const struct record *record)
+{
+	r->log->n_records++;
+	if (ht_json_get(&record->json, "inductor_output_code").type != HT_JSON_END)
+		return read_code(r, record);
+	if (ht_json_get(&record->json, "artifact").type != HT_JSON_END)
+		return read_artifact(r, record);
+	return HT_OK;
+}
+
+/* Move the payload's lines, each behind a tab, together; the first byte after it. */
+static char *take_payload(char *at, struct record *record)
+{
+	char *to = at;
+	record->payload = at;
+	while (*at == '\t') {
+		size_t n = strcspn(at + 1, "\n");
+		memmove(to, at + 1, n);
+		to += n;
+		at += 1 + n;
+		if (*at == '\n') {
+			at++;
+			*to++ = '\n';
+		}
+	}
+	record->n_payload = (size_t)(to - record->payload);
+	return at;
+}
+
+static enum ht_status read_records(struct reading *r, char *text)
+{
+	for (char *at = text; *at;) {
+		char *json = find_json(at), *end = at + strcspn(at, "\n");
+		char *next = *end ? end + 1 : end;
+		struct record record = { .payload = "" };
+		if (*end)
+			*end = '\0';
+		size_t n = json ? strlen(json) : 0;
+		if (!json || !ht_json_valid(json, n)) {
+			r->log->n_bad += at[0] != '\0';
+			at = next;
+			continue;
+		}
+		struct ht_json reader = { json };
+		record.json = ht_json_next(&reader);
+		char *behind = take_payload(next, &record);
+		/* every line of it has moved by its tab, so there is room for an end */
+		if (record.n_payload)
+			record.payload[record.n_payload] = '\0';
+		else
+			record.payload = "";
+		HT_TRY(read_record(r, &record));
+		at = behind;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_compile_log_read(
+        ht_ctx *ctx, char *text, size_t n, struct ht_compile_log **ret_log)
+{
+	struct ht_compile_log *log = ht_mem_zalloc(ctx->mem, sizeof *log);
+	struct reading r = { .ctx = ctx, .log = log };
+	if (!log)
+		return ht_fail_nomem(ctx);
+	log->mem = ht_mem_retain(ctx->mem);
+	ht_arena_init(&log->arena, log->mem);
+	/* what is behind a zero byte is no text */
+	text[n] = '\0';
+	enum ht_status status = read_records(&r, text);
+	if (status == HT_OK && r.has_code)
+		status = push_graph(&r, "", "");
+	ht_vec_free(log->mem, &r.calls, sizeof(struct ht_compiled_call));
+	if (status != HT_OK) {
+		ht_compile_log_free(log);
+		return status;
+	}
+	*ret_log = log;
+	return HT_OK;
+}
+
+void ht_compile_log_free(struct ht_compile_log *log)
+{
+	if (!log)
+		return;
+	struct ht_mem *mem = log->mem;
+	ht_vec_free(mem, &log->graphs, sizeof(struct ht_compiled_graph));
+	ht_vec_free(mem, &log->recompiles, sizeof(struct ht_recompile));
+	ht_arena_done(&log->arena);
+	ht_mem_free(mem, log, sizeof *log);
+	ht_mem_release(mem);
+}
+
+const struct ht_compiled_graph *ht_compile_log_graph(
+        const struct ht_compile_log *log, const char *key)
+{
+	const struct ht_compiled_graph *list = log->graphs.data;
+	for (size_t i = log->graphs.n; i-- > 0;)
+		if (!strcmp(list[i].key, key))
+			return &list[i];
+	return NULL;
+}

@@ -1,0 +1,58 @@
+/*
+ * log.h - the structured log of torch.compile (TORCH_TRACE): which code each graph became, from which lines, and why it was
+ * compiled again.
+ *
+ *     V0521 11:50:39.474000 3054118 path/file.py:1864] {"frame_id": 0, ..., "artifact": {...}, "has_payload": "md5"}
+ *     <TAB>payload, line by line
+ *
+ * Of a graph the log has, one after the other, the generated wrapper (inductor_output_code), the stack of every call in it
+ * (inductor_provenance_tracking_kernel_stack_traces, with INDUCTOR_PROVENANCE=1) and its key (fx_graph_cache_hit, _miss or
+ * _bypass), the one that the trace has in "## Call CompiledFxGraph <key> ##". A call is known by its handle: its place
+ * among the calls of the wrapper. Comments of wrappers have no contract: what is not understood is passed over.
+ */
+#ifndef HT_MODEL_COMPILE_LOG_H
+#define HT_MODEL_COMPILE_LOG_H
+
+#include "base/status.h"
+
+/* A call of a wrapper, in its order. Texts are NULL where the log does not say. */
+struct ht_compiled_call {
+	const char *name;   /* triton_poi_fused_add_0, extern_kernels.mm */
+	const char *ops;    /* "aten.embedding, aten.add" */
+	const char *source; /* "model.py(18): forward", several with " + " between */
+	size_t n_sources;
+	int64_t handle; /* -1: none */
+};
+
+struct ht_compiled_graph {
+	const char *key;        /* "" when the log does not say */
+	const char *compile_id; /* "0/1" */
+	const char *file;       /* of the wrapper */
+	struct ht_compiled_call *calls;
+	size_t n;
+};
+
+struct ht_recompile {
+	const char *compile_id, *reason;
+};
+
+struct ht_compile_log {
+	struct ht_mem *mem;
+	struct ht_arena arena;
+	struct ht_vec graphs;     /* struct ht_compiled_graph */
+	struct ht_vec recompiles; /* struct ht_recompile */
+	size_t n_records,
+	        n_bad; /* lines of no form, and payloads that are no JSON where they should be */
+};
+
+/* Whether the first bytes are those of such a log. */
+bool ht_compile_log_sniff(const char *text, size_t n);
+/* Read a text that ends in NUL; it is changed meanwhile. The caller frees the log. */
+enum ht_status ht_compile_log_read(
+        ht_ctx *ctx, char *text, size_t n, struct ht_compile_log **ret_log) HT_MUST_USE;
+void ht_compile_log_free(struct ht_compile_log *log);
+/* The graph of a key, the last one when several have it; NULL: none. */
+const struct ht_compiled_graph *ht_compile_log_graph(
+        const struct ht_compile_log *log, const char *key);
+
+#endif

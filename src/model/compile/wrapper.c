@@ -1,0 +1,177 @@
+/*
+ * wrapper.c - see wrapper.h.
+ */
+#include "model/compile/wrapper.h"
+
+#include "base/text.h"
+#include "model/compile/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SOURCES 8
+
+/* What the comments before a call say. */
+struct comment {
+	const char *ops;
+	size_t n_ops;
+};
+
+static void read_nodes(const char *line, size_t n, struct comment *comment)
+{
+	static const char mark[] = "Original ATen: [";
+	const char *at = memmem(line, n, mark, sizeof mark - 1);
+	*comment = (struct comment){ 0 };
+	if (!at)
+		return;
+	at += sizeof mark - 1;
+	const char *end = memchr(at, ']', n - (size_t)(at - line));
+	comment->ops = end ? at : NULL;
+	comment->n_ops = end ? (size_t)(end - at) : 0;
+}
+
+/* name:handle; -1 without one. */
+static int64_t split_handle(const char *text, size_t n, size_t *ret_n_name)
+{
+	int64_t handle = 0;
+	size_t i = n;
+	while (i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9')
+		i--;
+	*ret_n_name = n;
+	if (i == n || n - i > 9 || i < 2 || text[i - 1] != ':')
+		return -1;
+	for (size_t k = i; k < n; k++)
+		handle = handle * 10 + (text[k] - '0');
+	*ret_n_name = i - 1;
+	return handle;
+}
+
+static enum ht_status push_call(ht_ctx *ctx, struct ht_arena *arena, const char *name, size_t n,
+        int64_t handle, const struct comment *comment, struct ht_vec *calls)
+{
+	struct ht_compiled_call call = { .name = ht_arena_strndup(arena, name, n),
+		.handle = handle };
+	if (comment->ops)
+		call.ops = ht_arena_strndup(arena, comment->ops, comment->n_ops);
+	if (!call.name || (comment->ops && !call.ops) ||
+	        !HT_VEC_PUSH(ctx->mem, calls, struct ht_compiled_call, call))
+		return ht_fail_nomem(ctx);
+	return HT_OK;
+}
+
+/* A call without a handle: "name.run(" or "extern_kernels.mm("; the bytes of its name, 0: none. */
+static size_t called_name(const char *line, size_t n)
+{
+	static const char run[] = ".run(";
+	const char *at = memmem(line, n, run, sizeof run - 1);
+	if (ht_text_starts(line, "triton_") && at)
+		return (size_t)(at - line);
+	if (n > 15 && ht_text_starts(line, "extern_kernels."))
+		return strcspn(line, "(\n");
+	return 0;
+}
+
+enum ht_status ht_wrapper_read(
+        ht_ctx *ctx, struct ht_arena *arena, const char *code, struct ht_vec *calls)
+{
+	static const char handles[] = "# [Provenance debug handles] ";
+	static const char nodes[] = "# Topologically Sorted Source Nodes:";
+	struct comment comment = { 0 };
+	bool has_handle = false;
+	/* definitions of kernels have the first comment too, but neither handles nor calls */
+	const char *at = code;
+	while (*at) {
+		at += strspn(at, " \t\n");
+		size_t n = strcspn(at, "\n"), n_name;
+		if (ht_text_starts(at, nodes)) {
+			read_nodes(at, n, &comment);
+			has_handle = false;
+		} else if (ht_text_starts(at, handles)) {
+			const char *name = at + sizeof handles - 1;
+			size_t n_text = strcspn(name, " \n");
+			int64_t handle = split_handle(name, n_text, &n_name);
+			HT_TRY(push_call(ctx, arena, name, n_name, handle, &comment, calls));
+			has_handle = true;
+		} else if (!has_handle && comment.ops && (n_name = called_name(at, n))) {
+			HT_TRY(push_call(ctx, arena, at, n_name, -1, &comment, calls));
+			comment = (struct comment){ 0 };
+		}
+		at += n;
+	}
+	return HT_OK;
+}
+
+/* ---- lines ---- */
+
+/* The innermost frame of a stack that is no library's, else the innermost: "file(line): function". */
+static const char *frame_of(struct ht_arena *arena, const char *stack)
+{
+	const char *best = NULL, *last = NULL;
+	for (const char *at = stack; (at = strstr(at, "File \"")); at += 6) {
+		const char *end = strchr(at + 6, '"');
+		if (!end)
+			break;
+		last = at + 6;
+		if (!memmem(last, (size_t)(end - last), "-packages/", 10) &&
+		        !memmem(last, (size_t)(end - last), "/torch/", 7))
+			best = last;
+	}
+	const char *from = best ? best : last;
+	if (!from)
+		return NULL;
+	const char *quote = strchr(from, '"'), *line = strstr(quote, "line ");
+	const char *in = line ? strstr(line, ", in ") : NULL;
+	if (!in)
+		return NULL;
+	return ht_arena_printf(arena, "%.*s(%.*s): %.*s", (int)(quote - from), from,
+	        (int)strspn(line + 5, "0123456789"), line + 5, (int)strcspn(in + 5, "\n"), in + 5);
+}
+
+static struct ht_compiled_call *find_call(
+        struct ht_vec *calls, const char *name, size_t n, int64_t handle)
+{
+	struct ht_compiled_call *list = calls->data;
+	for (size_t i = 0; i < calls->n; i++)
+		if (list[i].handle == handle && strlen(list[i].name) == n &&
+		        !memcmp(list[i].name, name, n))
+			return &list[i];
+	return NULL;
+}
+
+static bool has_source(const struct ht_compiled_call *call, const char *frame)
+{
+	const char *at = call->source ? strstr(call->source, frame) : NULL;
+	size_t n = strlen(frame);
+	return at && (at[n] == '\0' || at[n] == ' ');
+}
+
+enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
+        const struct ht_json_value *key, const struct ht_json_value *stacks)
+{
+	size_t n_name;
+	int64_t handle = split_handle(key->text, key->n, &n_name);
+	struct ht_compiled_call *call = find_call(calls, key->text, n_name, handle);
+	struct ht_json_value stack;
+	if (!call || stacks->type != HT_JSON_ARRAY)
+		return HT_OK;
+	struct ht_json reader = ht_json_enter(stacks);
+	while (call->n_sources < MAX_SOURCES && ht_json_element(&reader, &stack)) {
+		if (stack.type != HT_JSON_STRING)
+			continue;
+		size_t bad;
+		char *text = ht_arena_room(arena, stack.n);
+		if (!text)
+			return ht_fail_nomem(ctx);
+		text[ht_json_decode(stack.text + 1, stack.n - 2, text, &bad)] = '\0';
+		const char *frame = frame_of(arena, text);
+		if (!frame || has_source(call, frame))
+			continue;
+		call->source = call->source ? ht_arena_printf(arena, "%s + %s", call->source, frame)
+		                            : frame;
+		if (!call->source)
+			return ht_fail_nomem(ctx);
+		call->n_sources++;
+	}
+	return HT_OK;
+}

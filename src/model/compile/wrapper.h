@@ -1,0 +1,23 @@
+/*
+ * wrapper.h - the calls of a generated wrapper, by its comments, and the lines they come from.
+ *
+ *     # Topologically Sorted Source Nodes: [embedding, x], Original ATen: [aten.embedding, aten.add]
+ *     # [Provenance debug handles] triton_per_fused_add_embedding_1:2
+ *     triton_per_fused_add_embedding_1.run(...)
+ *
+ * Handles go on over the graphs of a process, so that a graph's own begin where its wrapper's do.
+ */
+#ifndef HT_MODEL_COMPILE_WRAPPER_H
+#define HT_MODEL_COMPILE_WRAPPER_H
+
+#include "base/status.h"
+#include "json/text.h"
+
+/* Append struct ht_compiled_call for every call of the code. */
+enum ht_status ht_wrapper_read(
+        ht_ctx *ctx, struct ht_arena *arena, const char *code, struct ht_vec *calls) HT_MUST_USE;
+/* Add the stacks of a "name:handle" to its call; those of no call are older graphs'. key is without quotes. */
+enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
+        const struct ht_json_value *key, const struct ht_json_value *stacks) HT_MUST_USE;
+
+#endif

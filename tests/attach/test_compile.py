@@ -1,0 +1,121 @@
+"""Graphs of torch.compile: source lines from the structured log, recompilations with their reason, CUDA graph trees."""
+import csv
+import gzip
+import io
+import json
+import re
+
+import pytest
+
+from support import ROOT, output, run
+
+DATA = ROOT / "tests/data/compiled"
+LOG = DATA / "dedicated_log_torch_trace.log.gz"
+RECOMPILE, TREES = DATA / "recompile.json.gz", DATA / "reduce-overhead.json.gz"
+
+
+def table(*args):
+    return list(csv.DictReader(io.StringIO(output(*args, "--format", "csv").decode())))
+
+
+def records():
+    """The log by its definition: a line with JSON, then lines behind a tab."""
+    found = []
+    for line in gzip.open(LOG, "rt"):
+        if line.startswith("\t"):
+            found[-1][1].append(line[1:])
+        elif match := re.match(r"[VIWEC]\d{4} \S+ \d+ \S+\] (\{.*)", line):
+            found.append((json.loads(match[1]), []))
+    return [(head, "".join(payload)) for head, payload in found]
+
+
+def keys():
+    """{graph key: compile id} by the artifacts of the FX graph cache."""
+    return {json.loads(payload)["key"]: f"{head['frame_id']}/{head['frame_compile_id']}"
+            for head, payload in records() if head.get("artifact", {}).get("name", "").startswith("fx_graph_cache_")}
+
+
+def test_every_generated_kernel_has_its_lines():
+    """And 95 % of the GPU time that compiled graphs launch is at a line of the model's own file."""
+    rows = table("events", RECOMPILE, "--attach", LOG, "--only", "gpu", "--columns",
+                 "cat,name,dur_ns,annotation,origin_op,origin_source,origin_method")
+    triton = [r for r in rows if r["cat"] == "kernel" and r["name"].startswith("triton_")]
+    assert len(triton) == 392
+    assert all("torch_traces.py(" in r["origin_source"] and r["origin_method"] == "triton-op" for r in triton)
+    assert all(r["origin_op"].startswith("aten.") for r in triton)
+    inside = [r for r in rows if r["annotation"].startswith("## Call CompiledFxGraph")]
+    whole = sum(int(r["dur_ns"]) for r in inside)
+    assert sum(int(r["dur_ns"]) for r in inside if "torch_traces.py(" in r["origin_source"]) >= 0.95 * whole > 0
+
+
+def test_lines_are_those_of_the_log():
+    """The k-th launch of a name in a graph is the k-th handle of that name in its wrapper: of the first forward graph."""
+    stacks = next(json.loads(payload) for head, payload in records()
+                  if head.get("artifact", {}).get("name") == "inductor_provenance_tracking_kernel_stack_traces")
+    frames = {}
+    for name, list_ in stacks.items():
+        lines = [re.findall(r'line (\d+), in (\w+)', stack)[-1] for stack in list_]
+        frames.setdefault(name.rsplit(":", 1)[0], []).append([f"({a}): {b}" for a, b in dict.fromkeys(lines)])
+    rows = table("events", RECOMPILE, "--attach", LOG, "--only", "gpu", "--columns",
+                 "ts_ns,cat,name,annotation,origin_source")
+    first = next(k for k, v in keys().items() if v == "0/0")
+    mine = sorted((r for r in rows if first in r["annotation"] and r["name"].startswith("triton_")),
+                  key=lambda r: int(r["ts_ns"]))
+    seen = {}
+    for row in mine:
+        k = seen.setdefault(row["name"], 0)
+        seen[row["name"]] += 1
+        wanted = frames[row["name"]][k % len(frames[row["name"]])]
+        assert [part[part.index("("):] for part in row["origin_source"].split(" + ")] == wanted
+
+
+def test_graphs_have_the_compile_ids_of_the_log():
+    wanted = keys()
+    rows = table("attribution", RECOMPILE, "--attach", LOG, "--view", "compile")
+    assert {r["graph_key"]: r["compile_id"] for r in rows} == {k: wanted[k] for k in (r["graph_key"] for r in rows)}
+    assert sorted((r["pass"], r["compile_id"], r["calls"]) for r in rows) == [
+        ("backward", "0/0", "3"), ("backward", "0/1", "1"), ("forward", "0/0", "3"), ("forward", "0/1", "1")]
+
+
+def test_the_recompilation_is_found_with_its_reason():
+    (row,) = [r for r in table("attribution", RECOMPILE, "--attach", LOG, "--view", "compile")
+              if r["recompilations"] != "0"]
+    assert row["compile_id"] == "0/1" and row["recompilations"] == "1"
+    assert row["reason"] == "0/0: tensor 'idx' size mismatch at index 0. expected 8, actual 5"
+    # entire_frame_compile lasts 570036.7 us in the trace
+    assert row["compile_ns"] == "570036700"
+    done = run("attribution", RECOMPILE, "--view", "compile", "--format", "csv")
+    assert b"recompilation 0/1" in done.stderr and b"TORCH_TRACE" in done.stderr
+
+
+def test_none_is_claimed_where_there_is_none():
+    rows = table("attribution", TREES, "--attach", LOG, "--view", "compile")
+    assert rows and all(r["recompilations"] == "0" and r["reason"] == "" for r in rows)
+
+
+def test_graph_trees_by_the_wrapper():
+    """Replays of the forward and the backward graph: 41 and 133 activities, generated kernels as anchors."""
+    rows = table("attribution", TREES, "--attach", LOG, "--step", "all", "--view", "graphs")
+    assert sorted(r["kernels_per_launch"] for r in rows) == ["133", "41"]
+    assert {r["method"] for r in rows} == {"graph-inductor"}
+    assert all(float(r["matched_share"]) > 0.9 for r in rows)
+    events = table("events", TREES, "--attach", LOG, "--only", "gpu", "--columns", "name,origin_method,origin_source")
+    triton = [r for r in events if r["name"].startswith("triton_")]
+    assert len(triton) == 2 * (15 + 83)
+    assert all(r["origin_method"] == "graph-inductor" and "torch_traces.py(" in r["origin_source"] for r in triton)
+
+
+def test_info_says_what_the_log_was_good_for():
+    (row,) = [r for r in table("info", RECOMPILE, "--attach", LOG) if r["topic"] == "attached"]
+    assert row["value"].startswith("compile-log: 6 graphs") and "697 of 697" in row["value"]
+
+
+@pytest.mark.parametrize("cut", [100, 5000, 200000, 1000000, 3000001])
+def test_a_log_that_is_cut_keeps_what_it_has(tmp_path, cut):
+    path = tmp_path / "cut.log"
+    path.write_bytes(gzip.open(LOG).read()[:cut])
+    done = run("attribution", RECOMPILE, "--attach", path, "--view", "compile", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    whole = table("attribution", RECOMPILE, "--step", "all")
+    assert sum(int(r["gpu_ns"]) for r in table("attribution", RECOMPILE, "--attach", path, "--step", "all")) == \
+        sum(int(r["gpu_ns"]) for r in whole)
