@@ -3,6 +3,8 @@
  */
 #include "base/status.h"
 
+#include "base/door.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@ void ht_ctx_free(ht_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	ht_fence_free(ctx->fence);
 	pthread_mutex_destroy(&ctx->lock);
 	ht_mem_release(ctx->mem);
 	free(ctx);

@@ -1,4 +1,5 @@
 """A log directory that changes while it is served, and who may ask."""
+import contextlib
 import gzip
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import threading
 import time
 
 import pytest
@@ -144,6 +146,61 @@ def test_links_do_not_lead_out(tmp_path):
     with serving(inside, "--follow-links") as server:
         server.ready()
         assert ["secret"] in server.table("a", "events", columns="name").json()["rows"]
+
+
+def test_a_refused_link_stays_refused(tmp_path):
+    old(tmp_path / "outside" / "secret.json", event("secret"))
+    inside = tmp_path / "logs"
+    old(inside / "a" / "own.pt.trace.json", event("own"))
+    (inside / "a" / "s.pt.trace.json").symlink_to(tmp_path / "outside" / "secret.json")
+    with serving(inside, "-r") as server:
+        for _ in range(4):
+            run, = server.ready()["runs"]
+            assert [file["error"] is not None for worker in run["workers"] for file in worker["files"]] == [False, True]
+            assert b"secret" not in server.table("a", "events", columns="name").body
+            server.ask("/api/v1/rescan", "POST", "")
+            time.sleep(0.6)
+
+
+def swap(folder, outside, end):
+    """A file, a folder and a database that are links out of the log directory every other moment."""
+    own, link = folder / "x.own", folder / "x.link"
+    for name, target in (("own", None), ("link", outside / "secret.json")):
+        if target:
+            link.symlink_to(target)
+        else:
+            old(own, event("own"))
+    (folder / "d.own").mkdir()
+    old(folder / "d.own" / "deep.pt.trace.json", event("deep"))
+    (folder / "d.link").symlink_to(outside)
+    turn = 0
+    while time.monotonic() < end:
+        name = ("own", "link")[turn % 2]
+        turn += 1
+        for target, kind in (("s.pt.trace.json", "x"), ("d", "d")):
+            with contextlib.suppress(OSError):
+                (folder / target).rename(folder / f"{kind}.{('link', 'own')[turn % 2]}")
+            with contextlib.suppress(OSError):
+                (folder / f"{kind}.{name}").rename(folder / target)
+
+
+def test_a_link_that_is_swapped_in_is_not_followed(tmp_path):
+    """Whoever writes to the log directory may swap a file for a link between any two calls of the server."""
+    old(tmp_path / "outside" / "secret.json", event("secret"))
+    old(tmp_path / "outside" / "secret.pt.trace.json", event("secret"))
+    inside = tmp_path / "logs" / "a"
+    old(inside / "own.pt.trace.json", event("own"))
+    swapper = threading.Thread(target=swap, args=(inside, tmp_path / "outside", time.monotonic() + 6))
+    with serving(tmp_path / "logs", "-r") as server:
+        server.ready()
+        swapper.start()
+        while swapper.is_alive():
+            server.ask("/api/v1/rescan", "POST", "")
+            for run in server.runs()["runs"]:
+                answer = server.ask(f"/api/v1/runs/{run['id']}/sql", "POST", json.dumps({"query": "select name from events"}))
+                assert b"secret" not in answer.body
+                assert b"secret" not in server.table(run["id"], "events", columns="name").body
+        swapper.join()
 
 
 def test_hostile_names(tmp_path):
@@ -320,3 +377,69 @@ def test_malformed_requests(local):
                 data = data[:max(at, 1)]
         local.raw(bytes(data), seconds=0.3)
     assert local.ask("/api/v1/runs").status == 200
+
+
+# ---- hostile heads and slow clients ----
+
+def status_of(answer):
+    return int(answer.split()[1]) if answer.startswith(b"HTTP/") else answer
+
+
+@pytest.mark.alone
+def test_many_parameters_are_refused_at_once(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    with serving(tmp_path) as server:
+        server.ready()
+        for n, text in ((100, "a{}=1"), (1000, "a{}=1"), (10000, "a"), (9000, "")):
+            begin = time.monotonic()
+            query = "&".join(text.format(i) for i in range(n))
+            answer = server.raw(f"GET /api/v1/runs?{query} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+            assert status_of(answer) == (400 if text else 200), (n, text, answer[:100])
+            assert time.monotonic() - begin < 3
+
+
+def test_a_head_means_one_thing(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    one = b"Host: 127.0.0.1\r\n"
+    with serving(tmp_path) as server:
+        server.ready()
+        for head in (b"Host: 127.0.0.1\0.evil\r\n", one + b"Origin: http://127.0.0.1\r\nOrigin: http://evil\r\n",
+                     one + b"Content-Length: 0\r\nContent-Length: 5\r\n",
+                     one + b"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", one + b"X-Y: a\0b\r\n",
+                     one + b"Sec-Fetch-Site: same-origin\r\nsec-fetch-site: cross-site\r\n",
+                     one + b"Authorization: a\r\nAuthorization: b\r\n"):
+            assert status_of(server.raw(b"GET /api/v1/runs HTTP/1.1\r\n" + head + b"\r\n")) == 400, head
+        assert status_of(server.raw(b"GET /api/v1/runs HTTP/1.1\r\n" + one + b"X-Y:z\r\nX-Y: z\r\n\r\n")) == 200
+
+
+@pytest.mark.alone
+def test_clients_who_say_little_keep_nobody_out(tmp_path):
+    """More connections than the server has, each with a beginning of a request, and a byte more now and then."""
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    slow = []
+    with serving(tmp_path) as server:
+        server.ready()
+        try:
+            for i in range(900):
+                with contextlib.suppress(OSError):
+                    connection = socket.create_connection(("127.0.0.1", server.port), timeout=1)
+                    slow.append(connection)
+                    connection.sendall(b"GET / HT" if i % 2 else b"POST /api/v1/runs/a/sql HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                                       b"Content-Length: 9\r\n\r\n")
+            for _ in range(5):
+                for connection in slow:
+                    with contextlib.suppress(OSError):
+                        connection.sendall(b"x")
+                begin = time.monotonic()
+                assert server.runs(after=0)["runs"]
+                assert time.monotonic() - begin < 3
+        finally:
+            for connection in slow:
+                connection.close()
+
+
+def test_scripts_come_from_the_page_alone(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    with serving(tmp_path) as server:
+        policy = server.ask("/").headers["Content-Security-Policy"]
+        assert "require-trusted-types-for 'script'" in policy and "trusted-types 'none'" in policy
