@@ -2066,7 +2066,7 @@ class Session:
         self,
         *,
         view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline'] = 'summary',
-        by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size'] = 'frame',
+        by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size', 'operator', 'step'] = 'frame',
         at: str | Iterable[str] | None = None,
         rules: str | Iterable[str] | None = None,
         every: int | str = '0',
@@ -2090,7 +2090,7 @@ class Session:
 
         Arguments:
             view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline)
-            by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size (frame, stack, module, annotation, category, pool, size)
+            by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
             at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
@@ -2127,6 +2127,11 @@ class Session:
             peak_share [ratio]: its share of the peak
             mosaic_dynamic_bytes [bytes]: peak of what the history allocates, as mosaic reports it
             mosaic_static_bytes [bytes]: blocks at the end that no event names, as mosaic reports it
+            leak_key: line whose blocks pile up most from step to step; null: none
+            leak_bytes_per_step [bytes]: by how much
+            oom_class: why the first request that failed did so; null: none failed
+            fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented
+            idle_pool_bytes [bytes]: reserved and not active at the end in private pools, such as those of CUDA graphs
         """
         ...
     def et_nodes(

@@ -151,3 +151,11 @@ def test_several_ranks_at_once(tmp_path):
     found = rows(tmp_path / "rank0.pickle.gz", tmp_path / "rank1.pickle.gz", tmp_path / "rank2.pickle.gz",
                  tmp_path / "rank3.pickle.gz")
     assert [row["rank"] for row in found] == ["0", "1", "2", "3"]
+
+
+def test_a_folder_of_snapshots_is_opened(tmp_path):
+    for rank, name in enumerate(("oom", "leak")):
+        (tmp_path / f"rank{rank}.pickle.gz").write_bytes(path_of("plain", name).read_bytes())
+    done = support.run("memory-snapshot", "--no-cache", "--format", "csv", tmp_path)
+    assert done.returncode == 0 and not done.stderr
+    assert [row["rank"] for row in csv.DictReader(io.StringIO(done.stdout.decode()))] == ["0", "1"]

@@ -45,7 +45,19 @@
 	COLUMN(SUMMARY_MOSAIC_DYNAMIC_BYTES, "mosaic_dynamic_bytes", HT_BYTES, HT_DETAIL,                                     \
 	        "peak of what the history allocates, as mosaic reports it", NULL)                                             \
 	COLUMN(SUMMARY_MOSAIC_STATIC_BYTES, "mosaic_static_bytes", HT_BYTES, HT_DETAIL,                                       \
-	        "blocks at the end that no event names, as mosaic reports it", NULL)
+	        "blocks at the end that no event names, as mosaic reports it", NULL)                                          \
+	COLUMN(SUMMARY_LEAK_KEY, "leak_key", HT_STR, HT_MEASURE,                                                              \
+	        "line whose blocks pile up most from step to step; null: none", NULL)                                         \
+	COLUMN(SUMMARY_LEAK_BYTES_PER_STEP, "leak_bytes_per_step", HT_F64, HT_MEASURE,                                        \
+	        "by how much", "bytes")                                                                                       \
+	COLUMN(SUMMARY_OOM_CLASS, "oom_class", HT_STR, HT_MEASURE,                                                            \
+	        "why the first request that failed did so; null: none failed", NULL)                                          \
+	COLUMN(SUMMARY_FRAGMENTATION, "fragmentation_ratio", HT_F64, HT_MEASURE,                                              \
+	        "free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented",                \
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_IDLE_POOL_BYTES, "idle_pool_bytes", HT_BYTES, HT_MEASURE,                                              \
+	        "reserved and not active at the end in private pools, such as those of CUDA graphs",                          \
+	        NULL)
 HT_COLUMN_NUMBERS(HT_MEM_SUMMARY_COLUMNS, N_SUMMARY_COLUMNS);
 
 #define HT_MEM_PEAK_COLUMNS(COLUMN)                                                                \

@@ -265,7 +265,7 @@ static const char *size_class(const struct ht_mem_names *n, int64_t size)
 enum ht_mem_by ht_mem_by_parse(const char *word)
 {
 	static const char *const words[] = { "frame", "stack", "module", "annotation", "category",
-		"pool", "size" };
+		"pool", "size", "operator", "step" };
 	for (size_t i = 0; word && i < HT_COUNT(words); i++)
 		if (!strcmp(word, words[i]))
 			return (enum ht_mem_by)i;
@@ -276,15 +276,43 @@ static const char *stack_name(struct ht_mem_names *n, uint32_t stack)
 {
 	const char **place = stack == HT_MEM_NO_STACK ? &n->none : &n->of_stack[stack];
 	if (!*place)
-		*place = n->by == HT_MEM_BY_FRAME   ? ht_mem_user_text(n->run, stack)
-		         : n->by == HT_MEM_BY_STACK ? ht_mem_stack_text(n->run, stack)
-		                                    : module_of(n->run, stack);
+		*place = n->by == HT_MEM_BY_FRAME ? ht_mem_user_text(n->run, stack)
+		                                  : ht_mem_stack_text(n->run, stack);
 	return *place;
+}
+
+/* What the trace says of a life; NULL: nothing. */
+static const struct ht_mem_owner *owner_of(
+        const struct ht_mem_names *n, const struct ht_mem_life *life)
+{
+	for (size_t i = 0; n->join && !n->join->is_refused && i < n->history->n_devices; i++) {
+		const struct ht_mem_device *d = &n->history->devices[i];
+		if (life >= d->lives && life < d->lives + d->n_lives)
+			return &n->join->owners[i][life - d->lives];
+	}
+	return NULL;
+}
+
+static const char *joined_name(const struct ht_mem_names *n, const struct ht_mem_life *life)
+{
+	const struct ht_mem_owner *owner = owner_of(n, life);
+	if (n->by != HT_MEM_BY_MODULE && (!owner || !owner->is_matched))
+		return "(not in the trace)";
+	if (n->by == HT_MEM_BY_OPERATOR)
+		return owner->op ? owner->op : "(no operator)";
+	if (n->by == HT_MEM_BY_STEP)
+		return owner->step != HT_NO_I64
+		               ? ht_arena_printf(n->run->scratch, "step %" PRId64, owner->step)
+		               : "(no step)";
+	return owner && owner->module ? owner->module : module_of(n->run, life->stack);
 }
 
 const char *ht_mem_name_of(struct ht_mem_names *n, const struct ht_mem_life *life)
 {
 	switch (n->by) {
+	case HT_MEM_BY_OPERATOR:
+	case HT_MEM_BY_STEP:
+	case HT_MEM_BY_MODULE: return joined_name(n, life);
 	case HT_MEM_BY_ANNOTATION:
 		return life->alloc < 0 ? "(before the history)"
 		                       : ht_mem_scope_path(n->run, &n->scopes,

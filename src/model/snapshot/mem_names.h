@@ -13,7 +13,7 @@
 #ifndef HT_MODEL_SNAPSHOT_MEM_NAMES_H
 #define HT_MODEL_SNAPSHOT_MEM_NAMES_H
 
-#include "model/snapshot/mem_history.h"
+#include "model/snapshot/mem_join.h"
 
 /* A record_function scope. */
 struct ht_mem_scope {
@@ -50,6 +50,8 @@ enum ht_mem_by {
 	HT_MEM_BY_CATEGORY,
 	HT_MEM_BY_POOL,
 	HT_MEM_BY_SIZE,
+	HT_MEM_BY_OPERATOR, /* of the Kineto trace of the same run, as module and step */
+	HT_MEM_BY_STEP,
 };
 
 /* Names of the lives of a rank. */
@@ -63,7 +65,8 @@ struct ht_mem_names {
 	const char *none;        /* of lives without a stack */
 	int64_t *optimizer_ends; /* events after which an optimizer's step has ended, ascending */
 	size_t n_optimizer_ends;
-	bool has_recorded; /* some category is in the file */
+	const struct ht_mem_join *join; /* with the Kineto trace of the same run; NULL: none */
+	bool has_recorded;              /* some category is in the file */
 };
 
 enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history *history,

@@ -259,7 +259,7 @@ enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_hist
 	const struct ht_trace *t = history->trace;
 	struct ht_mem_layout state;
 	struct pools pools = { 0 };
-	struct ht_mem_pressure worst = { .event = HT_MEM_BEFORE };
+	struct ht_mem_pressure worst = { .event = HT_MEM_BEFORE, .ratio = -1 };
 	uint32_t *ends =
 	        ht_arena_alloc(run->scratch, (size_t)(d->end - d->first + 1) * sizeof *ends);
 	if (!ends)

@@ -12,6 +12,8 @@ struct ht_mem_view {
 	ht_table *table;
 	const struct ht_mem_history *history;
 	struct ht_mem_names names;
+	const struct ht_trace
+	        *kineto;  /* of the same run, for the size of devices; the snapshot's own: none */
 	int64_t every_ns; /* length of steps, 0: told by annotations */
 };
 

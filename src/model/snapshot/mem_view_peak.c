@@ -41,6 +41,61 @@ static enum ht_status mosaic_of(
 	return HT_OK;
 }
 
+/* The first event of a device at which a request failed; HT_MEM_BEFORE: none. */
+static int64_t first_oom(const struct ht_trace *t, const struct ht_mem_device *d)
+{
+	for (int64_t k = d->first; k < d->end; k++)
+		if (t->mem_events[k].action == HT_MEM_OOM)
+			return k;
+	return HT_MEM_BEFORE;
+}
+
+static int64_t idle_pools(const struct ht_trace *t, const struct ht_mem_device *d)
+{
+	int64_t idle = 0;
+	for (size_t i = 0; i < t->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &t->mem_segments[i];
+		if (g->device == d->device && (g->pool[0] || g->pool[1]))
+			idle += g->total - g->active;
+	}
+	return idle;
+}
+
+/* What the other views conclude, in short. */
+static enum ht_status put_findings(struct ht_mem_view *v, const struct ht_mem_device *d)
+{
+	const struct ht_trace *t = v->run->trace;
+	ht_table *table = v->table;
+	struct ht_mem_pressure worst;
+	struct ht_mem_steps steps;
+	struct ht_mem_leak *leaks;
+	struct ht_mem_oom oom;
+	size_t n_leaks;
+	int64_t failed = first_oom(t, d);
+	HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &steps));
+	HT_TRY(ht_mem_leaks_find(v->run, d, &steps, &leaks, &n_leaks));
+	HT_TRY(ht_mem_pressure_find(v->run, v->history, d, &worst));
+	if (n_leaks) {
+		ht_table_put_str(table, SUMMARY_LEAK_KEY, ht_mem_user_text(v->run, leaks[0].stack));
+		ht_table_put_f64(table, SUMMARY_LEAK_BYTES_PER_STEP, leaks[0].bytes_per_step);
+	} else {
+		ht_table_put_nulls(table, SUMMARY_LEAK_KEY, SUMMARY_OOM_CLASS);
+	}
+	if (failed != HT_MEM_BEFORE) {
+		HT_TRY(ht_mem_oom_judge(v->run, v->history, d, failed,
+		        ht_mem_capacity(v->kineto, d->device), &oom));
+		ht_table_put_str(table, SUMMARY_OOM_CLASS, ht_mem_oom_name(oom.class_));
+	} else {
+		ht_table_put_null(table, SUMMARY_OOM_CLASS);
+	}
+	if (worst.event != HT_MEM_BEFORE)
+		ht_table_put_f64(table, SUMMARY_FRAGMENTATION, worst.ratio);
+	else
+		ht_table_put_null(table, SUMMARY_FRAGMENTATION);
+	ht_table_put_i64(table, SUMMARY_IDLE_POOL_BYTES, idle_pools(t, d));
+	return HT_OK;
+}
+
 static enum ht_status put_summary(struct ht_mem_view *v, const struct ht_mem_device *d)
 {
 	ht_table *table = v->table;
@@ -84,7 +139,7 @@ static enum ht_status put_summary(struct ht_mem_view *v, const struct ht_mem_dev
 		ht_table_put_null(table, SUMMARY_PEAK_SHARE);
 	ht_table_put_i64(table, SUMMARY_MOSAIC_DYNAMIC_BYTES, mosaic.dynamic);
 	ht_table_put_i64(table, SUMMARY_MOSAIC_STATIC_BYTES, mosaic.fixed);
-	return HT_OK;
+	return put_findings(v, d);
 }
 
 enum ht_status ht_mem_view_summary(struct ht_mem_view *v)
@@ -128,7 +183,7 @@ enum ht_status ht_mem_view_peak(struct ht_mem_view *v)
 static double steps_left(
         const struct ht_mem_view *v, const struct ht_mem_device *d, double bytes_per_step)
 {
-	int64_t capacity = ht_mem_capacity(v->run->trace, d->device);
+	int64_t capacity = ht_mem_capacity(v->kineto, d->device);
 	return capacity == HT_NO_I64 || bytes_per_step <= 0
 	               ? -1
 	               : (double)(capacity - d->reserved) / bytes_per_step;
@@ -215,8 +270,8 @@ enum ht_status ht_mem_view_oom(struct ht_mem_view *v)
 			struct ht_mem_oom oom;
 			if (t->mem_events[k].action != HT_MEM_OOM)
 				continue;
-			HT_TRY(ht_mem_oom_judge(
-			        v->run, v->history, d, k, ht_mem_capacity(t, d->device), &oom));
+			HT_TRY(ht_mem_oom_judge(v->run, v->history, d, k,
+			        ht_mem_capacity(v->kineto, d->device), &oom));
 			put_oom(v, d, &oom);
 		}
 	}
