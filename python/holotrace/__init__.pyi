@@ -2065,6 +2065,78 @@ class Session:
             index: row of the call that allocates the most itself
         """
         ...
+    def memory_snapshot(
+        self,
+        *,
+        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline'] = 'summary',
+        by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size', 'operator', 'step'] = 'frame',
+        at: str | Iterable[str] | None = None,
+        rules: str | Iterable[str] | None = None,
+        every: int | str = '0',
+        points: int = 500,
+        bands: int = 10,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What makes the peak of GPU memory, what leaks, and why did it run out?
+
+        Events of the caching allocator replayed with its own rounding and splitting; blocks live from alloc to free_requested.
+
+            holotrace.open("traces/").memory_snapshot(top=10)
+
+        Arguments:
+            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline)
+            by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
+            at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
+            rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
+            every: length of a step where no annotation names steps
+            points: points of the timeline
+            bands: keys of the timeline; the rest is one
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the snapshot
+            device: index of the GPU
+            peak_allocated_bytes [bytes]: most bytes in blocks that tensors hold, as max_memory_allocated counts
+            peak_reserved_bytes [bytes]: most bytes reserved from the driver
+            allocated_bytes [bytes]: bytes in blocks that tensors hold at the end
+            reserved_bytes [bytes]: bytes reserved from the driver at the end
+            active_bytes [bytes]: allocated, and held for other streams, at the end
+            requested_bytes [bytes]: bytes that were asked for of these
+            n_events: recorded events of the allocator
+            lost_events: known to be missing: allocations of blocks that the history only frees, and entries that could not be read
+            base_bytes [bytes]: allocated before the first event
+            peak_requested_bytes [bytes]: most bytes asked for of active blocks, as memory_viz draws them
+            held_for_streams_bytes [bytes]: most bytes that were freed but waited for other streams
+            peak_event: event of the peak, from 0
+            peak_time_ns [ns]: its time since the first event
+            peak_annotation: annotations around it, the outermost first
+            peak_key: who holds most at the peak, by the parameter by
+            peak_share [ratio]: its share of the peak
+            mosaic_dynamic_bytes [bytes]: peak of what the history allocates, as mosaic reports it
+            mosaic_static_bytes [bytes]: blocks at the end that no event names, as mosaic reports it
+            leak_key: line whose blocks pile up most from step to step; null: none
+            leak_bytes_per_step [bytes]: by how much
+            oom_class: why the first request that failed did so; null: none failed
+            fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented
+            idle_pool_bytes [bytes]: reserved and not active at the end in private pools, such as those of CUDA graphs
+        """
+        ...
     def et_nodes(
         self,
         *,

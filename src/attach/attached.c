@@ -7,6 +7,7 @@
 #include "attach/find.h"
 #include "read/read.h"
 #include "read/reload.h"
+#include "read/reader.h"
 #include "read/sniff.h"
 
 #include <string.h>
@@ -198,6 +199,14 @@ enum ht_status ht_attachment_load(
 bool ht_attach_is_trace(const struct ht_attach_head *head)
 {
 	return ht_sniff_is_trace(ht_sniff_trace(head->text, head->n, head->is_all).kind);
+}
+
+bool ht_attach_is_snapshot(const struct ht_attach_head *head)
+{
+	struct ht_head start = {
+		.name = head->path, .text = head->text, .n = head->n, .is_all = head->is_all
+	};
+	return ht_reader_snapshot.sniff(&start);
 }
 
 enum ht_status ht_attachment_trace(

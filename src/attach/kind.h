@@ -49,6 +49,8 @@ struct ht_attach_kind {
 
 /* Whether the first bytes are those of a trace that ht_open reads. */
 bool ht_attach_is_trace(const struct ht_attach_head *head);
+/* Whether they are those of a memory snapshot. */
+bool ht_attach_is_snapshot(const struct ht_attach_head *head);
 /* For load: the first file as a trace, read as the set was; the caller ends with ht_trace_release. */
 enum ht_status ht_attachment_trace(ht_ctx *ctx, const struct ht_attachment *attachment,
         struct ht_trace **ret_trace) HT_MUST_USE;

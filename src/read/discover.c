@@ -392,10 +392,21 @@ static enum ht_status fail_no_traces(
 	        n_skipped, ((const char **)finder->notes.data)[i_note] + strlen("skipped "));
 }
 
+/* What was skipped from the i-th on, where it is a memory snapshot: alone in a directory they are ranks. */
+static enum ht_status add_snapshots(struct finder *finder, size_t i)
+{
+	for (struct stat st; i < finder->skipped.n; i++) {
+		const struct ht_skipped *file = (const struct ht_skipped *)finder->skipped.data + i;
+		if (file->why == ht_reader_snapshot.what && !stat(file->path, &st))
+			HT_TRY(add_entry(finder, file->path, st.st_dev, st.st_ino));
+	}
+	return HT_OK;
+}
+
 static enum ht_status add_dir(struct finder *finder, const char *dir)
 {
 	size_t n_entries = finder->entries.n, n_skipped = finder->n_skipped,
-	       i_note = finder->notes.n;
+	       i_note = finder->notes.n, i_skipped = finder->skipped.n;
 	HT_TRY(scan_dir(finder, dir, NULL, 0));
 	size_t n_looked_at = 0;
 	if (finder->entries.n == n_entries && !finder->recursive &&
@@ -405,8 +416,12 @@ static enum ht_status add_dir(struct finder *finder, const char *dir)
 		finder->recursive = false;
 		HT_TRY(status);
 	}
+	if (finder->entries.n > n_entries)
+		return HT_OK;
+	HT_TRY(add_snapshots(finder, i_skipped));
 	if (finder->entries.n == n_entries)
 		return fail_no_traces(finder, dir, finder->n_skipped - n_skipped, i_note);
+	finder->notes.n = i_note; /* that it was skipped */
 	return HT_OK;
 }
 

@@ -115,7 +115,7 @@ static void directories_are_sorted_out(void **state)
 	        "skipped log.txt: not a trace by its name\n"
 	        "skipped memory.json: a memory timeline\n"
 	        "skipped rank2.et.json.gz: an execution trace\n"
-	        "skipped x.pickle.gz: a Python pickle\n");
+	        "skipped x.pickle.gz: a memory snapshot\n");
 	assert_int_equal(find(f, "d/", true), HT_OK);
 	assert_int_equal(f->result.n_found, 5);
 	assert_string_equal(f->result.found[4].path, "d/sub/rank3.json");

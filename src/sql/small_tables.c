@@ -5,7 +5,7 @@
  */
 #if defined(HT_HAVE_SQLITE)
 
-#include "sql/result_table.h"
+#include "sql/memory_tables.h"
 
 #include "registry/registry.h"
 
@@ -179,10 +179,7 @@ static enum ht_status fill_tables(struct ht_sql_session *s, ht_table *table);
 static enum ht_status fill_columns(struct ht_sql_session *s, ht_table *table);
 
 enum { RANKS, STEPS, TRACKS, TABLES, COLUMNS, N_SMALL };
-static const struct {
-	struct ht_sql_table table;
-	enum ht_status (*fill)(struct ht_sql_session *s, ht_table *table);
-} small[N_SMALL] = {
+static const struct ht_sql_small small[N_SMALL] = {
 	[RANKS] = { { "ranks", "the ranks of the set", rank_columns, HT_COUNT(rank_columns) },
 	        fill_ranks },
 	[STEPS] = { { "steps", "the profiler steps of each rank", step_columns,
@@ -199,9 +196,18 @@ static const struct {
 	        fill_columns },
 };
 
+/* Ours, then those of memory snapshots; NULL beyond the last. */
+static const struct ht_sql_small *small_at(size_t i)
+{
+	if (i < N_SMALL)
+		return &small[i];
+	return i < N_SMALL + HT_SQL_N_MEMORY ? &ht_sql_memory_tables[i - N_SMALL] : NULL;
+}
+
 const struct ht_sql_table *ht_sql_result_table(size_t i)
 {
-	return i < N_SMALL ? &small[i].table : NULL;
+	const struct ht_sql_small *found = small_at(i);
+	return found ? &found->table : NULL;
 }
 
 const struct ht_sql_table *ht_sql_fixed_table(size_t i)
@@ -302,10 +308,10 @@ static enum ht_status fill_columns(struct ht_sql_session *s, ht_table *table)
 int ht_sql_register_small(struct ht_sql_session *s)
 {
 	int code = SQLITE_OK;
-	for (size_t i = 0; i < N_SMALL && code == SQLITE_OK; i++)
-		code = ht_sql_register_result(s, small[i].table.name,
+	for (size_t i = 0; small_at(i) && code == SQLITE_OK; i++)
+		code = ht_sql_register_result(s, small_at(i)->table.name,
 		        (struct ht_result_source){
-		                .table = &small[i].table, .fill = small[i].fill });
+		                .table = &small_at(i)->table, .fill = small_at(i)->fill });
 	return code;
 }
 

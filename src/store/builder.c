@@ -23,6 +23,7 @@ void ht_builder_done(struct ht_builder *builder)
 {
 	ht_chunk_done(&builder->all);
 	ht_drafts_done(builder);
+	ht_mem_draft_done(builder);
 	ht_arg_tables_done(builder);
 	ht_pool_done(&builder->strings);
 	ht_pool_done(&builder->columns);
@@ -55,6 +56,7 @@ static enum ht_status seal(void *user)
 	ht_ctx *ctx = builder->ctx;
 	struct ht_tally tally = { 0 };
 	HT_TRY(ht_drafts_assemble(builder, s->trace));
+	HT_TRY(ht_mem_draft_assemble(builder, s->trace));
 	HT_TRY(ht_assemble(ctx, builder, s->trace));
 	for (int code = 0; code < HT_N_STATS; code++) {
 		tally.count[code] = builder->all.stats[code].count;

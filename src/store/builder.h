@@ -156,6 +156,7 @@ struct ht_builder {
 	bool was_extended;    /* args were added to older rows: columns are out of order */
 	struct ht_vec drafts; /* side tables, see draft.h */
 	struct ht_vec tables; /* struct ht_arg_table *: args that came as tables, see arg_table.h */
+	struct ht_mem_draft snapshot; /* memory snapshot */
 	uint32_t dialect;     /* enum ht_dialect when a reader knows it, else 0: by the rows */
 	uint16_t n_documents; /* of the files before the one being read: pids of each are its own */
 };

@@ -96,7 +96,7 @@ CHECK(meta_)
 	const struct ht_trace_meta *meta = t->meta_;
 	(void)first;
 	(void)n;
-	return meta->dialect <= HT_DIALECT_MEMORY_TIMELINE && meta->n_documents <= UINT16_MAX + 1 &&
+	return meta->dialect <= HT_DIALECT_MEMORY_SNAPSHOT && meta->n_documents <= UINT16_MAX + 1 &&
 	       meta->compression <= 2 && is_time_or_none(meta->min_ts_ns) &&
 	       is_time_or_none(meta->max_end_ns) &&
 	       (meta->min_ts_ns == HT_NO_I64) == (meta->max_end_ns == HT_NO_I64);
@@ -548,6 +548,16 @@ CHECK(table_columns)
 
 #define check_table_cells NULL /* any number is one; texts are checked with their columns */
 
+/* of memory snapshots, in snapshot.c */
+#define check_mem_about         ht_check_mem_about
+#define check_mem_events        ht_check_mem_events
+#define check_mem_segments      ht_check_mem_segments
+#define check_mem_blocks        ht_check_mem_blocks
+#define check_mem_frames        ht_check_mem_frames
+#define check_mem_stack_offsets ht_check_mem_stack_offsets
+#define check_mem_stack_frames  ht_check_mem_stack_frames
+#define check_mem_annotations   ht_check_mem_annotations
+
 static const struct ht_section_info list[] = {
 #define SECTION(name, type) HT_SECTION_INFO(struct ht_trace, name, type),
 #include "store/sections.def"
@@ -742,7 +752,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 7,
+	.version = 8,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

@@ -417,6 +417,7 @@ static enum ht_status dump_trace(struct dump *d)
 	HT_TRY(dump_groups(d));
 	dump_devices(d);
 	dump_tables(d);
+	ht_mem_dump(d->t, &d->emit);
 	dump_stats(d);
 	return d->emit.status;
 }

@@ -477,7 +477,8 @@ static enum ht_status check_facts(struct checks *c)
 		                                           : HT_STAT_relative_time,
 		        1);
 	if (!t->n_gpu) {
-		add(c, HT_STAT_no_gpu_events, 1);
+		/* a memory snapshot has no events at all, and means none */
+		add(c, HT_STAT_no_gpu_events, t->n_ts_ns || !t->n_mem_about);
 		return HT_OK;
 	}
 	c->has_host = ht_arena_alloc(&c->arena, t->n_tracks + 1);

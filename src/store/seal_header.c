@@ -180,6 +180,8 @@ static enum ht_dialect dialect_of(const struct ht_trace *t)
 				return HT_DIALECT_ASCEND;
 	if (t->n_categories == 1 && !strcmp(ht_str(t, t->categories[0].name), "memory_timeline"))
 		return HT_DIALECT_MEMORY_TIMELINE;
+	if (!t->n_ts_ns && t->n_mem_about)
+		return HT_DIALECT_MEMORY_SNAPSHOT;
 	if (names_process(t, "Ascend Hardware"))
 		return HT_DIALECT_ASCEND;
 	return ht_looks_like_kineto(t) ? HT_DIALECT_KINETO : HT_DIALECT_CHROME;

@@ -17,6 +17,7 @@
 
 #include "base/map.h"
 #include "store/pack.h"
+#include "store/snapshot.h"
 
 #define HT_NONE   UINT32_MAX
 #define HT_NO_STR UINT32_MAX
@@ -77,7 +78,8 @@ enum ht_dialect {
 	HT_DIALECT_CHROME,
 	HT_DIALECT_KINETO,
 	HT_DIALECT_ASCEND,
-	HT_DIALECT_MEMORY_TIMELINE
+	HT_DIALECT_MEMORY_TIMELINE,
+	HT_DIALECT_MEMORY_SNAPSHOT
 };
 
 /* A pid or tid: integer or text. */

@@ -3,7 +3,7 @@
  *
  *   train.py: main;aten::linear;aten::addmm 43000
  *
- * The first text column is the stack, its names joined by ";", the first column of whole numbers its weight, in base
+ * The first text column is the stack, its names joined by ";", the first measure in whole numbers its weight, in base
  * units. Rows without either, or without weight, are left out: a flame graph has no place for them.
  */
 #include "table/escape.h"
@@ -45,7 +45,7 @@ enum ht_status ht_render_folded(
 		const struct ht_cells *cells = ht_cells_at(table, c);
 		if (cells->meta.type == HT_STR)
 			stack = cells;
-		if (is_whole(cells->meta.type))
+		if (is_whole(cells->meta.type) && cells->meta.role != HT_KEY)
 			weight = cells;
 	}
 	for (size_t row = 0; stack && weight && row < table->n_rows && !ht_out_failed(out); row++)

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import pathlib
+import pickle
 import random
 import sqlite3
 import subprocess
@@ -49,6 +50,25 @@ TABLES = [
     '{"rank_id": 3, "config": {"a": [1, null, "x"]}}',
     '[[-1, 0, 100, 0], [5000, 1, 7, 4], [5000, "create", 8, 3], [9000, 3, -7, 4]]',
 ]
+
+
+_FRAMES = [{"filename": "train.py", "line": 7, "name": "step"}, {"filename": "a.cpp", "line": 0, "name": "malloc"}]
+SNAPSHOT = {
+    "segments": [{"device": 0, "address": 1 << 40, "total_size": 2097152, "allocated_size": 512, "active_size": 512,
+                  "requested_size": 100, "stream": 0, "segment_type": "small", "segment_pool_id": (0, 0),
+                  "is_expandable": False, "frames": [], "blocks": [
+                      {"address": 1 << 40, "size": 512, "requested_size": 100, "state": "active_allocated",
+                       "frames": _FRAMES},
+                      {"address": (1 << 40) + 512, "size": 2096640, "requested_size": 0, "state": "inactive",
+                       "frames": []}]}],
+    "device_traces": [[
+        {"action": "segment_alloc", "addr": 1 << 40, "size": 2097152, "stream": 0, "time_us": 10**15, "frames": []},
+        {"action": "alloc", "addr": 1 << 40, "size": 100, "stream": 0, "time_us": 10**15 + 1, "frames": _FRAMES,
+         "compile_context": "N/A", "user_metadata": "", "pool_id": (0, 0)},
+        {"action": "oom", "device_free": 5, "size": 1 << 50, "stream": 0, "time_us": 10**15 + 2, "frames": _FRAMES}], []],
+    "allocator_settings": {"max_split_size": -1, "expandable_segments": False, "roundup_power2_divisions": {"1": 0}},
+    "external_annotations": [{"stage": "START", "name": "ProfilerStep#1", "device": 0, "time_us": 10**15}],
+}
 
 
 def pieces():
@@ -236,6 +256,8 @@ def main():
     job = [text for text in plain if text.count(b"ncclDevKernel") > 1][:1] * 2
     write("bundle", [*parts(real[:1]), *parts(job)])
     write_execution_traces()
+    snapshots = [pickle.dumps(SNAPSHOT, protocol) for protocol in (2, 4, 5)] + [json.dumps(SNAPSHOT).encode()]
+    write("snapshot", snapshots + [mutate(s, i) for i, s in enumerate(snapshots)])
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]
           + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)]

@@ -23,6 +23,7 @@ int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
+int target_snapshot(const uint8_t *data, size_t size);
 int target_sql(const uint8_t *data, size_t size);
 int target_tables(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
@@ -57,6 +58,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_scan
 #include "fuzz_scan.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_snapshot
+#include "fuzz_snapshot.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_sql
 #include "fuzz_sql.c"
@@ -151,6 +155,7 @@ REPLAY(events)
 REPLAY(gzip)
 REPLAY(read)
 REPLAY(scan)
+REPLAY(snapshot)
 REPLAY(sql)
 REPLAY(tables)
 REPLAY(where)
@@ -169,6 +174,7 @@ int main(void)
 		cmocka_unit_test(replay_gzip),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),
+		cmocka_unit_test(replay_snapshot),
 		cmocka_unit_test(replay_sql),
 		cmocka_unit_test(replay_tables),
 		cmocka_unit_test(replay_where),

@@ -105,7 +105,7 @@ __attribute__((format(printf, 4, 5))) static void putf(
 static void put_file(const struct facts *f)
 {
 	static const char *const dialects[] = { "Chrome trace", "Kineto", "Ascend",
-		"memory timeline" };
+		"memory timeline", "memory snapshot" };
 	static const char *const compressions[] = { "none", "gzip", "zstd" };
 	const struct ht_trace_meta *meta = f->t->meta;
 	put(f, "file", "path", f->t->path);

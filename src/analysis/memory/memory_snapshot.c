@@ -1,0 +1,205 @@
+/*
+ * memory_snapshot.c - what makes the peak, what leaks, why memory ran out: memory snapshots of the caching allocator.
+ *
+ * Reads the snapshot of a rank (store/snapshot.h), replayed event by event (model/snapshot/mem_history.h): sizes are those
+ * of the allocator's blocks, so that peak and end are what torch.cuda.max_memory_allocated and memory_allocated report.
+ * What lives at a moment is grouped by the user's own line, the stack, an annotation, ... (mem_names.h); a moment is the peak,
+ * the end, an out-of-memory error, an event or a time.
+ *
+ * Views: summary, a row per device; peak, what lives at a moment by key; leaks, stacks whose blocks pile up from step to
+ * step (mem_steps.h); oom, why requests failed (mem_oom.h); fragmentation (mem_state.h); segments; churn, allocations per step; pools;
+ * blocks, the address map at a moment; events; timeline, bytes by key over time. O(events × log).
+ *
+ * Example: alloc 600 B at 0, alloc 3 MiB, free the first: blocks of 1,024 B and 3 MiB; peak 3,146,752 B after the second
+ * event, with 2 blocks; end 3 MiB.
+ */
+#include "analysis/analysis.h"
+#include "model/snapshot/mem_columns.h"
+#include "model/snapshot/mem_state.h"
+#include "model/snapshot/mem_view.h"
+
+#include <inttypes.h>
+
+/* Less in private pools is not worth a word. */
+#define MIN_IDLE_BYTES ((int64_t)64 << 20)
+
+static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+static enum ht_status choose(struct ht_run *run);
+
+static const struct ht_column summary_columns[] = HT_COLUMN_ENTRIES(HT_MEM_SUMMARY_COLUMNS);
+static const struct ht_column peak_columns[] = HT_COLUMN_ENTRIES(HT_MEM_PEAK_COLUMNS);
+static const struct ht_column leak_columns[] = HT_COLUMN_ENTRIES(HT_MEM_LEAK_COLUMNS);
+static const struct ht_column oom_columns[] = HT_COLUMN_ENTRIES(HT_MEM_OOM_COLUMNS);
+static const struct ht_column fragmentation_columns[] = HT_COLUMN_ENTRIES(HT_MEM_FRAG_COLUMNS);
+static const struct ht_column segment_columns[] = HT_COLUMN_ENTRIES(HT_MEM_SEGMENT_COLUMNS);
+static const struct ht_column churn_columns[] = HT_COLUMN_ENTRIES(HT_MEM_CHURN_COLUMNS);
+static const struct ht_column pool_columns[] = HT_COLUMN_ENTRIES(HT_MEM_POOL_COLUMNS);
+static const struct ht_column block_columns[] = HT_COLUMN_ENTRIES(HT_MEM_BLOCK_COLUMNS);
+static const struct ht_column event_columns[] = HT_COLUMN_ENTRIES(HT_MEM_EVENT_COLUMNS);
+static const struct ht_column timeline_columns[] = HT_COLUMN_ENTRIES(HT_MEM_TIMELINE_COLUMNS);
+#define VIEW(name)                                                                                 \
+	{                                                                                          \
+#name, name##_columns, HT_COUNT(name##_columns)                                    \
+	}
+static const struct ht_schema schemas[] = {
+	VIEW(summary),
+	VIEW(peak),
+	{ "leaks", leak_columns, HT_COUNT(leak_columns) },
+	VIEW(oom),
+	VIEW(fragmentation),
+	{ "segments", segment_columns, HT_COUNT(segment_columns) },
+	VIEW(churn),
+	{ "pools", pool_columns, HT_COUNT(pool_columns) },
+	{ "blocks", block_columns, HT_COUNT(block_columns) },
+	{ "events", event_columns, HT_COUNT(event_columns) },
+	VIEW(timeline),
+};
+
+static const ht_mem_view_fn views[] = { ht_mem_view_summary, ht_mem_view_peak, ht_mem_view_leaks,
+	ht_mem_view_oom, ht_mem_view_fragmentation, ht_mem_view_segments, ht_mem_view_churn,
+	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_events, ht_mem_view_timeline };
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "summary", "what to show",
+	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|events|timeline" },
+	{ "by", HT_STR, "frame",
+	        "what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace",
+	        "frame|stack|module|annotation|category|pool|size|operator|step" },
+	{ "at", HT_STR, NULL,
+	        "moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)",
+	        NULL },
+	{ "rules", HT_STR, NULL,
+	        "categories of your own, tried first: \"category=text,...\", text of a frame like \"train.py:62 step\"",
+	        NULL },
+	{ "every", HT_DURATION, "0", "length of a step where no annotation names steps", NULL },
+	{ "points", HT_I64, "500", "points of the timeline", NULL },
+	{ "bands", HT_I64, "10", "keys of the timeline; the rest is one", NULL },
+};
+
+const struct ht_analysis ht_analysis_memory_snapshot = {
+	.info = { .name = "memory-snapshot",
+	        .group = "memory",
+	        .title = "Memory snapshot",
+	        .question =
+	                "What makes the peak of GPU memory, what leaks, and why did it run out?",
+	        .method =
+	                "Events of the caching allocator replayed with its own rounding and splitting; "
+	                "blocks live from alloc to free_requested.",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1,
+	        .lists_events = true },
+	.choose = choose,
+	.per_rank = look_at_rank,
+	.finish = finish,
+};
+
+static enum ht_status choose(struct ht_run *run)
+{
+	const char *at = ht_run_str(run, "at");
+	if (!at) {
+		ht_run_set(run, "at", ht_run_is(run, "view", "peak") ? "peak" : "end");
+		return HT_OK;
+	}
+	return ht_mem_moment_check(run, at);
+}
+
+static size_t view_of(const struct ht_run *run)
+{
+	size_t i = 0;
+	while (i + 1 < HT_COUNT(schemas) && !ht_run_is(run, "view", schemas[i].name))
+		i++;
+	return i;
+}
+
+static bool needs_trace(enum ht_mem_by by)
+{
+	return by == HT_MEM_BY_OPERATOR || by == HT_MEM_BY_STEP || by == HT_MEM_BY_MODULE;
+}
+
+static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
+{
+	const struct ht_trace *snapshot;
+	struct ht_run own = *run; /* with the snapshot in hand */
+	struct ht_mem_view v = { .run = &own,
+		.table = part->facts[0],
+		.kineto = run->trace,
+		.every_ns = ht_run_duration_ns(run, "every") };
+	enum ht_mem_by by = ht_mem_by_parse(ht_run_str(run, "by"));
+	struct ht_mem_join join;
+	HT_TRY(ht_mem_snapshot_of(run, &snapshot));
+	if (!snapshot)
+		return HT_OK;
+	own.trace = snapshot;
+	HT_TRY(ht_mem_history_make(&own, &v.history));
+	HT_TRY(ht_mem_names_init(&own, v.history, by, ht_run_str(run, "rules"), &v.names));
+	if (needs_trace(by) && ht_n_events(run->trace)) {
+		HT_TRY(ht_mem_join_make(run, v.history, &join));
+		v.names.join = &join;
+	}
+	return views[view_of(run)](&v);
+}
+
+/* What is to be known of the rows of a view. */
+static enum ht_status add_notes(struct ht_run *run, ht_table *table)
+{
+	if (ht_run_is(run, "by", "category") &&
+	        (ht_run_is(run, "view", "peak") || ht_run_is(run, "view", "timeline")))
+		HT_TRY(ht_table_add_note(table,
+		        "categories that the snapshot does not record are estimated by rules over the stacks"));
+	if (ht_run_is(run, "view", "peak"))
+		ht_table_set_bar(table, "share");
+	return HT_OK;
+}
+
+/* A sentence for each conclusion of a device, before the rows are taken. */
+static enum ht_status note_findings(const ht_table *rows, size_t row, ht_table *table)
+{
+	int64_t rank = ht_table_i64(rows, row, SUMMARY_RANK);
+	int64_t device = ht_table_i64(rows, row, SUMMARY_DEVICE);
+	const char *leak = ht_table_str(rows, row, SUMMARY_LEAK_KEY);
+	const char *oom = ht_table_str(rows, row, SUMMARY_OOM_CLASS);
+	double ratio = ht_table_f64(rows, row, SUMMARY_FRAGMENTATION);
+	int64_t idle = ht_table_i64(rows, row, SUMMARY_IDLE_POOL_BYTES);
+	if (*leak)
+		HT_TRY(ht_table_add_note(table,
+		        "rank %" PRId64 ", device %" PRId64
+		        ": %s holds %.0f bytes more after each step; see --view leaks",
+		        rank, device, leak, ht_table_f64(rows, row, SUMMARY_LEAK_BYTES_PER_STEP)));
+	if (*oom)
+		HT_TRY(ht_table_add_note(table,
+		        "rank %" PRId64 ", device %" PRId64
+		        ": a request failed: %s; see --view oom",
+		        rank, device, oom));
+	if (ratio >= HT_MEM_FRAGMENTED)
+		HT_TRY(ht_table_add_note(table,
+		        "rank %" PRId64 ", device %" PRId64
+		        ": fragmented: a segment was taken while %.1f times as much was free in pieces; see --view fragmentation",
+		        rank, device, ratio));
+	if (idle >= MIN_IDLE_BYTES)
+		HT_TRY(ht_table_add_note(table,
+		        "rank %" PRId64 ", device %" PRId64 ": private pools keep %" PRId64
+		        " bytes idle; see --view pools",
+		        rank, device, idle));
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	static const char none[] =
+	        "no memory snapshot: record one with torch.cuda.memory._record_memory_history and give the file of _dump_snapshot";
+	bool is_leaks = ht_run_is(run, "view", "leaks"), is_oom = ht_run_is(run, "view", "oom");
+	HT_TRY(add_notes(run, table));
+	for (size_t i = 0; ht_run_is(run, "view", "summary") && i < parts->n; i++)
+		for (size_t row = 0; row < ht_table_n_rows(parts->list[i].facts[0]); row++)
+			HT_TRY(note_findings(parts->list[i].facts[0], row, table));
+	return ht_parts_rows_or(run, parts, table,
+	        is_leaks
+	                ? "no stack holds more from step to step, or no steps are known: see --every"
+	        : is_oom ? "no request failed"
+	                 : none);
+}

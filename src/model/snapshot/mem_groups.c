@@ -1,0 +1,128 @@
+/*
+ * mem_groups.c - what lives at a moment, by key, and which moment is meant. See mem_view.h.
+ */
+#include "model/snapshot/mem_view.h"
+
+#include "base/list.h"
+#include "base/literal.h"
+#include "base/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int64_t ht_mem_view_time(const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t event)
+{
+	const struct ht_mem_event *events = v->run->trace->mem_events;
+	if (event < d->first || event >= d->end || events[event].time_ns == HT_NO_I64 ||
+	        events[d->first].time_ns == HT_NO_I64)
+		return HT_NO_I64;
+	return events[event].time_ns - events[d->first].time_ns;
+}
+
+int64_t ht_mem_capacity(const struct ht_trace *t, uint32_t device)
+{
+	for (size_t i = 0; i < t->n_devices; i++)
+		if (t->devices[i].id == (int64_t)device)
+			return t->devices[i].total_memory_bytes;
+	return HT_NO_I64;
+}
+
+/* "1.5s" as nanoseconds; a number without a unit is that of an event. */
+static bool parse_time(const char *text, int64_t *ret_ns)
+{
+	struct ht_literal literal;
+	if (!ht_literal_parse(text, &literal) || literal.kind != HT_UNIT_TIME)
+		return false;
+	ht_i128 ns = ht_literal_round(&literal);
+	*ret_ns = ns > HT_MAX_TIME_NS ? HT_MAX_TIME_NS : ns < 0 ? 0 : (int64_t)ns;
+	return true;
+}
+
+enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at)
+{
+	int64_t number;
+	if (!strcmp(at, "peak") || !strcmp(at, "end") || !strcmp(at, "oom") ||
+	        ht_parse_i64(at, &number) || parse_time(at, &number))
+		return HT_OK;
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+	        "give peak, end, oom, the number of an event, or a time such as 1.5s",
+	        "\"%s\" is no moment of a memory snapshot", at);
+}
+
+bool ht_mem_view_moment(
+        const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t *ret_event)
+{
+	const struct ht_mem_event *events = v->run->trace->mem_events;
+	const char *at = ht_run_str(v->run, "at");
+	int64_t number, end = d->end > d->first ? d->end - 1 : HT_MEM_BEFORE;
+	*ret_event = end;
+	if (!at || !strcmp(at, "end"))
+		return true;
+	if (!strcmp(at, "peak")) {
+		*ret_event = d->peak_at;
+		return true;
+	}
+	if (!strcmp(at, "oom")) {
+		for (int64_t k = d->first; k < d->end; k++)
+			if (events[k].action == HT_MEM_OOM) {
+				*ret_event = k;
+				return true;
+			}
+		return false;
+	}
+	if (ht_parse_i64(at, &number)) {
+		*ret_event = number < 0 ? HT_MEM_BEFORE : d->first + number;
+		return *ret_event < d->end;
+	}
+	int64_t ns = 0;
+	(void)parse_time(at, &ns);
+	size_t n = (size_t)(d->end - d->first);
+	size_t found = HT_LOWER_BOUND(k, n, ht_mem_view_time(v, d, d->first + (int64_t)k) <= ns);
+	*ret_event = found ? d->first + (int64_t)found - 1 : HT_MEM_BEFORE;
+	return true;
+}
+
+static int by_key(const void *x, const void *y)
+{
+	const struct ht_mem_group *a = x, *b = y;
+	return strcmp(a->key, b->key);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	const struct ht_mem_group *a = x, *b = y;
+	return a->bytes != b->bytes ? (a->bytes < b->bytes) - (a->bytes > b->bytes) : by_key(x, y);
+}
+
+enum ht_status ht_mem_groups_find(struct ht_mem_view *v, const struct ht_mem_device *d,
+        int64_t event, struct ht_mem_group **ret_groups, size_t *ret_n)
+{
+	size_t n = 0, n_groups = 0;
+	struct ht_mem_group *list = ht_arena_room(v->run->scratch, (d->n_lives + 1) * sizeof *list);
+	if (!list)
+		return ht_fail_nomem(v->run->ctx);
+	for (size_t i = 0; i < d->n_lives && d->lives[i].alloc <= event; i++) {
+		const struct ht_mem_life *life = &d->lives[i];
+		if (!ht_mem_life_allocated(life, event))
+			continue;
+		list[n] = (struct ht_mem_group){ ht_mem_name_of(&v->names, life), life->size,
+			life->requested, 1 };
+		if (!list[n++].key)
+			return ht_fail_nomem(v->run->ctx);
+	}
+	qsort(list, n, sizeof *list, by_key);
+	for (size_t i = 0; i < n; i++) {
+		struct ht_mem_group *last = n_groups ? &list[n_groups - 1] : NULL;
+		if (!last || strcmp(last->key, list[i].key) != 0) {
+			list[n_groups++] = list[i];
+			continue;
+		}
+		last->bytes += list[i].bytes;
+		last->requested += list[i].requested;
+		last->blocks++;
+	}
+	qsort(list, n_groups, sizeof *list, by_bytes);
+	*ret_groups = list;
+	*ret_n = n_groups;
+	return HT_OK;
+}

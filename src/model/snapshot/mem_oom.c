@@ -1,0 +1,68 @@
+/*
+ * mem_oom.c - see mem_oom.h.
+ */
+#include "model/snapshot/mem_oom.h"
+
+const char *ht_mem_oom_name(enum ht_mem_oom_class class_)
+{
+	static const char *const names[] = { "limit", "fragmentation", "pool-isolation", "outside",
+		"shortage" };
+	return names[class_];
+}
+
+const char *ht_mem_oom_help(enum ht_mem_oom_class class_, bool is_expandable)
+{
+	switch (class_) {
+	case HT_MEM_OOM_LIMIT:
+		return "raise the cap of the process (set_per_process_memory_fraction): the device had the memory";
+	case HT_MEM_OOM_FRAGMENTATION:
+		return is_expandable
+		               ? "allocate large tensors first, or free what lies between the free runs"
+		               : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: free runs would have served the request";
+	case HT_MEM_OOM_ISOLATION:
+		return "share one pool between CUDA graphs, or call record_stream less: memory lies free in pools that this request may not use";
+	case HT_MEM_OOM_OUTSIDE:
+		return "look for other processes, NCCL buffers and libraries on the device: most of it is not this allocator's";
+	default:
+		return "hold less at the peak: smaller batch, activation checkpointing, sharded optimizer or parameters";
+	}
+}
+
+enum ht_status ht_mem_oom_judge(struct ht_run *run, const struct ht_mem_history *history,
+        const struct ht_mem_device *d, int64_t event, int64_t capacity, struct ht_mem_oom *ret_oom)
+{
+	const struct ht_trace *t = history->trace;
+	const struct ht_mem_event *e = &t->mem_events[event];
+	struct ht_mem_extent like = { .stream = e->stream,
+		.pool = { e->pool[0], e->pool[1] },
+		.is_small = ht_mem_round(t->mem_about, e->size) <= 1 << 20 };
+	struct ht_mem_layout state;
+	HT_TRY(ht_mem_layout_at(run, history, d, event, &state));
+	struct ht_mem_free own = ht_mem_layout_free(&state, &like);
+	struct ht_mem_free all = ht_mem_layout_free(&state, NULL);
+	struct ht_mem_oom oom = { .event = event,
+		.requested = e->size,
+		.driver_free = e->addr > INT64_MAX ? INT64_MAX : (int64_t)e->addr,
+		.allocated = history->allocated[event],
+		.reserved = history->reserved[event],
+		.pool_free = own.free,
+		.pool_largest = own.largest,
+		.all_free = all.free,
+		.capacity = capacity,
+		.outside = HT_NO_I64,
+		.stack = e->stack };
+	if (capacity != HT_NO_I64)
+		oom.outside = ht_sub_sat(capacity, ht_add_sat(oom.reserved, oom.driver_free));
+	if (oom.driver_free >= oom.requested)
+		oom.class_ = HT_MEM_OOM_LIMIT;
+	else if (own.free >= e->size && own.largest < e->size)
+		oom.class_ = HT_MEM_OOM_FRAGMENTATION;
+	else if (all.free >= e->size && own.free < e->size)
+		oom.class_ = HT_MEM_OOM_ISOLATION;
+	else if (oom.outside != HT_NO_I64 && oom.outside > oom.reserved)
+		oom.class_ = HT_MEM_OOM_OUTSIDE;
+	else
+		oom.class_ = HT_MEM_OOM_SHORTAGE;
+	*ret_oom = oom;
+	return HT_OK;
+}

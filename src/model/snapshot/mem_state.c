@@ -1,0 +1,302 @@
+/*
+ * mem_state.c - see mem_state.h.
+ */
+#include "model/snapshot/mem_state.h"
+
+#include "base/search.h"
+#include "base/sort.h"
+#include "model/snapshot/mem_names.h"
+
+#include <string.h>
+
+#define SMALL_LIMIT   ((int64_t)1 << 20)
+#define SMALL_SEGMENT ((int64_t)2 << 20)
+
+/* ---- extents ---- */
+
+struct undoing {
+	struct ht_run *run;
+	const struct ht_mem_device *d;
+	struct ht_mem_extent *list;
+	size_t n, cap;
+};
+
+static size_t place_of(const struct undoing *u, uint64_t addr)
+{
+	return HT_LOWER_BOUND(at, u->n, u->list[at].addr < addr);
+}
+
+static bool insert(struct undoing *u, const struct ht_mem_extent *extent)
+{
+	if (u->n == u->cap) {
+		size_t cap = u->cap ? u->cap * 2 : 64;
+		struct ht_mem_extent *list = ht_arena_room(u->run->scratch, cap * sizeof *list);
+		if (!list)
+			return false;
+		if (u->n)
+			memcpy(list, u->list, u->n * sizeof *list);
+		u->list = list;
+		u->cap = cap;
+	}
+	size_t at = place_of(u, extent->addr);
+	memmove(u->list + at + 1, u->list + at, (u->n - at) * sizeof *u->list);
+	u->list[at] = *extent;
+	u->n++;
+	return true;
+}
+
+/* Take a range away: of expandable segments it may be any part. */
+static bool cut(struct undoing *u, uint64_t addr, uint64_t end)
+{
+	size_t at = place_of(u, addr);
+	if (at && u->list[at - 1].end > addr)
+		at--;
+	while (at < u->n && u->list[at].addr < end) {
+		struct ht_mem_extent old = u->list[at];
+		memmove(u->list + at, u->list + at + 1, (u->n - at - 1) * sizeof *u->list);
+		u->n--;
+		struct ht_mem_extent left = old, right = old;
+		left.end = addr;
+		right.addr = end;
+		if (old.addr < addr && !insert(u, &left))
+			return false;
+		if (old.end > end && !insert(u, &right))
+			return false;
+		at = place_of(u, end);
+		if (old.end > end)
+			break;
+	}
+	return true;
+}
+
+static bool undo(struct undoing *u, const struct ht_mem_event *e)
+{
+	uint64_t end = e->addr + (uint64_t)e->size;
+	if (end < e->addr)
+		return true;
+	if (e->action == HT_MEM_SEGMENT_ALLOC || e->action == HT_MEM_SEGMENT_MAP)
+		return cut(u, e->addr, end);
+	if (e->action != HT_MEM_SEGMENT_FREE && e->action != HT_MEM_SEGMENT_UNMAP)
+		return true;
+	struct ht_mem_extent extent = { .addr = e->addr,
+		.end = end,
+		.stream = e->stream,
+		.pool = { e->pool[0], e->pool[1] },
+		.is_small = e->size <= SMALL_SEGMENT,
+		.is_expandable = e->action == HT_MEM_SEGMENT_UNMAP };
+	return cut(u, e->addr, end) && insert(u, &extent);
+}
+
+static struct ht_mem_extent extent_of(const struct ht_mem_segment *g)
+{
+	return (struct ht_mem_extent){ .addr = g->addr,
+		.end = g->addr + (uint64_t)g->total,
+		.stream = g->stream,
+		.pool = { g->pool[0], g->pool[1] },
+		.is_small = g->type == HT_MEM_SMALL,
+		.is_expandable = g->is_expandable };
+}
+
+/* Expandable segments are mapped piece by piece; blocks know nothing of that. */
+static void join_runs(struct undoing *u)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < u->n; i++) {
+		struct ht_mem_extent *last = n ? &u->list[n - 1] : NULL;
+		const struct ht_mem_extent *next = &u->list[i];
+		if (last && last->end == next->addr && last->is_expandable && next->is_expandable &&
+		        last->stream == next->stream)
+			last->end = next->end;
+		else
+			u->list[n++] = *next;
+	}
+	u->n = n;
+}
+
+/* ---- pieces ---- */
+
+static enum ht_status list_pieces(
+        struct ht_run *run, const struct ht_mem_device *d, int64_t k, struct ht_mem_layout *state)
+{
+	size_t n = 0;
+	uint64_t *keys = ht_arena_room(run->scratch, (d->n_lives + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_room(run->scratch, (d->n_lives + 1) * sizeof *order);
+	if (!keys || !order)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < d->n_lives && d->lives[i].alloc <= k; i++)
+		if (ht_mem_life_active(&d->lives[i], k)) {
+			keys[n] = d->lives[i].addr;
+			order[n++] = i;
+		}
+	state->pieces =
+	        ht_arena_room(run->scratch, (2 * n + state->n_extents + 1) * sizeof *state->pieces);
+	if (!state->pieces || !ht_sort_keys(run->ctx->mem, keys, order, n))
+		return ht_fail_nomem(run->ctx);
+	size_t i = 0;
+	for (uint32_t x = 0; x < state->n_extents; x++) {
+		uint64_t at = state->extents[x].addr, end = state->extents[x].end;
+		while (i < n && keys[i] < at)
+			i++;
+		for (; i < n && keys[i] < end; i++) {
+			const struct ht_mem_life *life = &d->lives[order[i]];
+			if (life->addr > at)
+				state->pieces[state->n_pieces++] = (struct ht_mem_piece){ at,
+					(int64_t)(life->addr - at), x, NULL };
+			state->pieces[state->n_pieces++] =
+			        (struct ht_mem_piece){ life->addr, life->size, x, life };
+			uint64_t after = life->addr + (uint64_t)life->size;
+			at = after > at ? after : at;
+		}
+		if (at < end)
+			state->pieces[state->n_pieces++] =
+			        (struct ht_mem_piece){ at, (int64_t)(end - at), x, NULL };
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history *history,
+        const struct ht_mem_device *d, int64_t k, struct ht_mem_layout *ret_state)
+{
+	const struct ht_trace *t = history->trace;
+	struct undoing u = { .run = run, .d = d };
+	bool ok = true;
+	for (size_t i = 0; ok && i < t->n_mem_segments; i++) {
+		struct ht_mem_extent extent = extent_of(&t->mem_segments[i]);
+		if (t->mem_segments[i].device == d->device && extent.end >= extent.addr)
+			ok = insert(&u, &extent);
+	}
+	for (int64_t i = d->end - 1; ok && i >= d->first && i > k; i--)
+		ok = undo(&u, &t->mem_events[i]);
+	if (!ok)
+		return ht_fail_nomem(run->ctx);
+	join_runs(&u);
+	*ret_state = (struct ht_mem_layout){ .extents = u.list, .n_extents = u.n };
+	return list_pieces(run, d, k, ret_state);
+}
+
+static bool is_like(const struct ht_mem_extent *x, const struct ht_mem_extent *like)
+{
+	return !like || (x->stream == like->stream && x->pool[0] == like->pool[0] &&
+	                        x->pool[1] == like->pool[1] && x->is_small == like->is_small);
+}
+
+struct ht_mem_free ht_mem_layout_free(
+        const struct ht_mem_layout *state, const struct ht_mem_extent *like)
+{
+	struct ht_mem_free f = { 0 };
+	for (size_t i = 0; i < state->n_extents; i++)
+		if (is_like(&state->extents[i], like))
+			f.reserved += (int64_t)(state->extents[i].end - state->extents[i].addr);
+	for (size_t i = 0; i < state->n_pieces; i++) {
+		const struct ht_mem_piece *piece = &state->pieces[i];
+		if (!is_like(&state->extents[piece->extent], like))
+			continue;
+		if (piece->life) {
+			f.waste += piece->size - piece->life->requested;
+			continue;
+		}
+		f.free += piece->size;
+		f.n_runs++;
+		f.largest = piece->size > f.largest ? piece->size : f.largest;
+		f.sum_squares += (double)piece->size * (double)piece->size;
+	}
+	return f;
+}
+
+/* ---- pressure ---- */
+
+/* What one pool of a stream has reserved, and what is in use of it. */
+struct pool {
+	int64_t stream;
+	bool is_small;
+	int64_t reserved, active;
+};
+
+struct pools {
+	struct pool list[64];
+	size_t n;
+};
+
+/* Beyond the last place all share it: streams are few. */
+static struct pool *pool_at(struct pools *p, int64_t stream, bool is_small)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->list[i].stream == stream && p->list[i].is_small == is_small)
+			return &p->list[i];
+	if (p->n < HT_COUNT(p->list))
+		p->list[p->n++] = (struct pool){ .stream = stream, .is_small = is_small };
+	return &p->list[p->n - 1];
+}
+
+/* Is a new segment for small blocks? The allocation that wanted it comes next. */
+static bool is_for_small(
+        const struct ht_trace *t, const struct ht_mem_device *d, int64_t k, int64_t *ret_request)
+{
+	*ret_request = 0;
+	for (int64_t i = k + 1; i < d->end && i < k + 64; i++)
+		if (t->mem_events[i].action == HT_MEM_ALLOC) {
+			*ret_request = t->mem_events[i].size;
+			return ht_mem_round(t->mem_about, t->mem_events[i].size) <= SMALL_LIMIT;
+		}
+	return t->mem_events[k].size <= SMALL_SEGMENT;
+}
+
+static void move_life(
+        struct pools *p, const struct ht_trace *t, const struct ht_mem_life *life, int64_t sign)
+{
+	int64_t stream =
+	        life->block != HT_NONE ? t->mem_segments[t->mem_blocks[life->block].segment].stream
+	        : life->alloc >= 0     ? t->mem_events[life->alloc].stream
+	        : life->free_completed != HT_MEM_NEVER ? t->mem_events[life->free_completed].stream
+	                                               : 0;
+	bool is_small = ht_mem_round(t->mem_about, life->requested) <= SMALL_LIMIT;
+	pool_at(p, stream, is_small)->active += sign * life->size;
+}
+
+enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_history *history,
+        const struct ht_mem_device *d, struct ht_mem_pressure *ret_worst)
+{
+	const struct ht_trace *t = history->trace;
+	struct ht_mem_layout state;
+	struct pools pools = { 0 };
+	struct ht_mem_pressure worst = { .event = HT_MEM_BEFORE, .ratio = -1 };
+	uint32_t *ends =
+	        ht_arena_alloc(run->scratch, (size_t)(d->end - d->first + 1) * sizeof *ends);
+	if (!ends)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < d->n_lives; i++)
+		if (d->lives[i].free_completed != HT_MEM_NEVER)
+			ends[d->lives[i].free_completed - d->first] = i + 1;
+	HT_TRY(ht_mem_layout_at(run, history, d, HT_MEM_BEFORE, &state));
+	for (size_t i = 0; i < state.n_extents; i++)
+		pool_at(&pools, state.extents[i].stream, state.extents[i].is_small)->reserved +=
+		        (int64_t)(state.extents[i].end - state.extents[i].addr);
+	size_t i_life = 0;
+	for (; i_life < d->n_lives && d->lives[i_life].alloc == HT_MEM_BEFORE; i_life++)
+		move_life(&pools, t, &d->lives[i_life], 1);
+	for (int64_t k = d->first; k < d->end; k++) {
+		const struct ht_mem_event *e = &t->mem_events[k];
+		int64_t request;
+		if (ends[k - d->first])
+			move_life(&pools, t, &d->lives[ends[k - d->first] - 1], -1);
+		if (i_life < d->n_lives && d->lives[i_life].alloc == k)
+			move_life(&pools, t, &d->lives[i_life++], 1);
+		bool is_taken =
+		        e->action == HT_MEM_SEGMENT_ALLOC || e->action == HT_MEM_SEGMENT_MAP;
+		bool is_given =
+		        e->action == HT_MEM_SEGMENT_FREE || e->action == HT_MEM_SEGMENT_UNMAP;
+		if (!is_taken && !is_given)
+			continue;
+		bool is_small =
+		        is_taken ? is_for_small(t, d, k, &request) : e->size <= SMALL_SEGMENT;
+		struct pool *pool = pool_at(&pools, e->stream, is_small);
+		int64_t wanted = is_taken && request > e->size ? request : e->size;
+		int64_t free = pool->reserved - pool->active;
+		double ratio = wanted > 0 ? (double)free / (double)wanted : 0;
+		if (is_taken && ratio > worst.ratio)
+			worst = (struct ht_mem_pressure){ k, e->size, request, free, ratio };
+		pool->reserved += is_taken ? e->size : -e->size;
+	}
+	*ret_worst = worst;
+	return HT_OK;
+}

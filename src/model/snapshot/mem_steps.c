@@ -1,0 +1,270 @@
+/*
+ * mem_steps.c - see mem_steps.h.
+ */
+#include "model/snapshot/mem_steps.h"
+
+#include "base/hash.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_STEPS       4
+#define MIN_GROWTH      ((int64_t)1 << 20)
+#define MAX_PAIRS_STEPS 256 /* of more steps some are looked at, evenly */
+#define MAX_STEPS       100000
+
+/* ---- steps ---- */
+
+/* A name without its one number: where that stands. False when there is none, or several. */
+static bool find_number(const char *name, size_t *ret_at, size_t *ret_n, int64_t *ret_number)
+{
+	size_t n_found = 0;
+	for (const char *at = name; *at;) {
+		if (*at < '0' || *at > '9') {
+			at++;
+			continue;
+		}
+		size_t n = strspn(at, "0123456789");
+		if (n > 15)
+			return false;
+		*ret_at = (size_t)(at - name);
+		*ret_n = n;
+		*ret_number = strtoll(at, NULL, 10);
+		n_found++;
+		at += n;
+	}
+	return n_found == 1;
+}
+
+struct candidate {
+	uint32_t scope;
+	size_t at, n;
+	int64_t number;
+	uint64_t key; /* hash of the rest of the name */
+};
+
+static int by_key(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+/* Of one key, in order of time: do numbers rise? */
+static bool is_rising(const struct candidate *list, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (list[i].number <= list[i - 1].number)
+			return false;
+	return n >= 2;
+}
+
+static size_t list_candidates(struct ht_run *run, const struct ht_mem_scopes *scopes,
+        struct candidate *list, bool *is_profiler)
+{
+	size_t n = 0;
+	*is_profiler = false;
+	for (uint32_t i = 0; i < scopes->n; i++) {
+		const char *name = ht_str(run->trace, scopes->list[i].name);
+		struct candidate c = { .scope = i };
+		if (scopes->list[i].end_ns == INT64_MAX ||
+		        !find_number(name, &c.at, &c.n, &c.number))
+			continue;
+		bool is_step = ht_text_starts(name, "ProfilerStep#");
+		if (is_step && !*is_profiler)
+			n = 0;
+		*is_profiler |= is_step;
+		if (*is_profiler && !is_step)
+			continue;
+		c.key = ht_hash_mix(
+		        ht_hash(name, c.at), ht_hash(name + c.at + c.n, strlen(name + c.at + c.n)));
+		list[n++] = c;
+	}
+	return n;
+}
+
+static void add_step(const struct ht_trace *t, const struct ht_mem_device *d,
+        struct ht_mem_steps *steps, int64_t number, int64_t end_ns)
+{
+	size_t n = (size_t)(d->end - d->first);
+	size_t at = HT_LOWER_BOUND(k, n, t->mem_events[d->first + (int64_t)k].time_ns <= end_ns);
+	steps->list[steps->n++] =
+	        (struct ht_mem_step){ number, d->first + (int64_t)at - 1, end_ns };
+}
+
+static enum ht_status steps_by_time(struct ht_run *run, const struct ht_mem_device *d,
+        int64_t every_ns, struct ht_mem_steps *steps)
+{
+	const struct ht_mem_event *events = run->trace->mem_events;
+	int64_t first_ns = events[d->first].time_ns, last_ns = events[d->end - 1].time_ns;
+	int64_t n =
+	        first_ns == HT_NO_I64 || last_ns < first_ns ? 0 : (last_ns - first_ns) / every_ns;
+	n = n < MAX_STEPS ? n : MAX_STEPS;
+	steps->list = ht_arena_room(run->scratch, (size_t)(n + 1) * sizeof *steps->list);
+	if (!steps->list)
+		return ht_fail_nomem(run->ctx);
+	steps->what = "pieces of equal length";
+	for (int64_t i = 0; i < n; i++)
+		add_step(run->trace, d, steps, i, first_ns + (i + 1) * every_ns);
+	return HT_OK;
+}
+
+enum ht_status ht_mem_steps_find(struct ht_run *run, const struct ht_mem_scopes *scopes,
+        const struct ht_mem_device *d, int64_t every_ns, struct ht_mem_steps *ret_steps)
+{
+	struct candidate *list = ht_arena_room(run->scratch, (scopes->n + 1) * sizeof *list);
+	bool is_profiler;
+	*ret_steps = (struct ht_mem_steps){ .what = "none: no annotation names steps" };
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	if (d->end == d->first)
+		return HT_OK;
+	if (every_ns > 0)
+		return steps_by_time(run, d, every_ns, ret_steps);
+	ret_steps->list = ht_arena_room(run->scratch, (scopes->n + 1) * sizeof *ret_steps->list);
+	if (!ret_steps->list)
+		return ht_fail_nomem(run->ctx);
+	size_t n = list_candidates(run, scopes, list, &is_profiler), best = 0, n_best = 0;
+	qsort(list, n, sizeof *list, by_key);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && list[end].key == list[i].key;)
+			end++;
+		if (end - i > n_best && is_rising(list + i, end - i)) {
+			best = i;
+			n_best = end - i;
+		}
+	}
+	for (size_t i = best; i < best + n_best; i++)
+		add_step(run->trace, d, ret_steps, list[i].number,
+		        scopes->list[list[i].scope].end_ns);
+	ret_steps->what = is_profiler ? "ProfilerStep" : "annotations with a rising number";
+	for (uint32_t i = 0; !n_best && i < scopes->n; i++)
+		if (ht_text_starts(ht_str(run->trace, scopes->list[i].name), "Optimizer.step#") &&
+		        scopes->list[i].end_ns != INT64_MAX)
+			add_step(run->trace, d, ret_steps, (int64_t)ret_steps->n,
+			        scopes->list[i].end_ns);
+	if (!n_best)
+		ret_steps->what =
+		        ret_steps->n ? "ends of Optimizer.step" : "none: no annotation names steps";
+	return HT_OK;
+}
+
+/* ---- leaks ---- */
+
+/* A life that is there at the end of some step: from step a on, before step b. */
+struct stay {
+	uint32_t stack, a, b;
+	int64_t size;
+};
+
+static int by_stack(const void *x, const void *y)
+{
+	const struct stay *a = x, *b = y;
+	return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+static uint32_t step_from(const struct ht_mem_steps *steps, int64_t k)
+{
+	return (uint32_t)HT_LOWER_BOUND(i, steps->n, steps->list[i].last < k);
+}
+
+static int compare_doubles(const void *x, const void *y)
+{
+	return ht_compare_f64(x, y);
+}
+
+/* The median of the slopes between all pairs. slopes has room for them. */
+static double median_slope(const int64_t *held, size_t n, double *slopes)
+{
+	size_t n_slopes = 0, stride = n / MAX_PAIRS_STEPS + 1;
+	for (size_t i = 0; i < n; i += stride)
+		for (size_t k = i + stride; k < n; k += stride)
+			slopes[n_slopes++] = (double)(held[k] - held[i]) / (double)(k - i);
+	if (!n_slopes)
+		return 0;
+	qsort(slopes, n_slopes, sizeof *slopes, compare_doubles);
+	return n_slopes % 2 ? slopes[n_slopes / 2]
+	                    : (slopes[n_slopes / 2 - 1] + slopes[n_slopes / 2]) / 2;
+}
+
+struct leaking {
+	const struct ht_mem_device *d;
+	const struct ht_mem_steps *steps;
+	int64_t *held; /* by step */
+	double *slopes;
+};
+
+/* Stays of one stack: do they pile up? */
+static bool look_at(
+        const struct leaking *l, const struct stay *stays, size_t n, struct ht_mem_leak *ret_leak)
+{
+	size_t n_steps = l->steps->n;
+	int64_t n_growing = 0, limit = l->d->peak_allocated / 200;
+	memset(l->held, 0, (n_steps + 1) * sizeof *l->held);
+	*ret_leak = (struct ht_mem_leak){ .stack = stays[0].stack, .n_steps = (int64_t)n_steps };
+	for (size_t i = 0; i < n; i++) {
+		l->held[stays[i].a] += stays[i].size;
+		l->held[stays[i].b] -= stays[i].size;
+		ret_leak->blocks += stays[i].a > 0 && stays[i].b == n_steps;
+	}
+	for (size_t i = 1; i < n_steps; i++) {
+		n_growing += l->held[i] > 0;
+		l->held[i] += l->held[i - 1];
+	}
+	ret_leak->first_bytes = l->held[0];
+	ret_leak->last_bytes = l->held[n_steps - 1];
+	ret_leak->n_growing = n_growing;
+	int64_t growth = ret_leak->last_bytes - ret_leak->first_bytes;
+	if (growth < MIN_GROWTH || growth < limit || 5 * n_growing < 4 * (int64_t)(n_steps - 1))
+		return false;
+	ret_leak->bytes_per_step = median_slope(l->held, n_steps, l->slopes);
+	return ret_leak->bytes_per_step > 0;
+}
+
+static int by_slope(const void *x, const void *y)
+{
+	const struct ht_mem_leak *a = x, *b = y;
+	int order = ht_compare_f64(&b->bytes_per_step, &a->bytes_per_step);
+	return order ? order : (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+enum ht_status ht_mem_leaks_find(struct ht_run *run, const struct ht_mem_device *d,
+        const struct ht_mem_steps *steps, struct ht_mem_leak **ret_leaks, size_t *ret_n)
+{
+	struct leaking l = { .d = d, .steps = steps };
+	size_t n_stays = 0, n_leaks = 0;
+	size_t n_pairs = (size_t)MAX_PAIRS_STEPS * (MAX_PAIRS_STEPS + 2);
+	*ret_n = 0;
+	*ret_leaks = NULL;
+	if (steps->n < MIN_STEPS)
+		return HT_OK;
+	struct stay *stays = ht_arena_room(run->scratch, (d->n_lives + 1) * sizeof *stays);
+	l.held = ht_arena_room(run->scratch, (steps->n + 1) * sizeof *l.held);
+	l.slopes = ht_arena_room(run->scratch, n_pairs * sizeof *l.slopes);
+	if (!stays || !l.held || !l.slopes)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < d->n_lives; i++) {
+		const struct ht_mem_life *life = &d->lives[i];
+		struct stay stay = { life->stack, step_from(steps, life->alloc),
+			step_from(steps, life->free_requested), life->size };
+		if (stay.a < stay.b)
+			stays[n_stays++] = stay;
+	}
+	qsort(stays, n_stays, sizeof *stays, by_stack);
+	struct ht_mem_leak *leaks = ht_arena_room(run->scratch, (n_stays + 1) * sizeof *leaks);
+	if (!leaks)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0, end; i < n_stays; i = end) {
+		for (end = i + 1; end < n_stays && stays[end].stack == stays[i].stack;)
+			end++;
+		n_leaks += look_at(&l, stays + i, end - i, &leaks[n_leaks]);
+	}
+	qsort(leaks, n_leaks, sizeof *leaks, by_slope);
+	*ret_leaks = leaks;
+	*ret_n = n_leaks;
+	return HT_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * mem_view.h - the tables of memory-snapshot, a function each: they append the rows of the rank in hand.
+ */
+#ifndef HT_MODEL_SNAPSHOT_MEM_VIEW_H
+#define HT_MODEL_SNAPSHOT_MEM_VIEW_H
+
+#include "model/part.h"
+#include "model/snapshot/mem_names.h"
+
+struct ht_mem_view {
+	struct ht_run *run;
+	ht_table *table;
+	const struct ht_mem_history *history;
+	struct ht_mem_names names;
+	const struct ht_trace
+	        *kineto;  /* of the same run, for the size of devices; the snapshot's own: none */
+	int64_t every_ns; /* length of steps, 0: told by annotations */
+};
+
+typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
+
+enum ht_status ht_mem_view_summary(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_peak(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_leaks(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_oom(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_fragmentation(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_segments(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_churn(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_pools(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_blocks(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_events(struct ht_mem_view *view) HT_MUST_USE;
+enum ht_status ht_mem_view_timeline(struct ht_mem_view *view) HT_MUST_USE;
+
+/* The event after which a view looks, as the parameter "at" says: peak, end, oom, the number of an event, or a time since
+ * the first one. HT_MEM_BEFORE: before the first; false: the device has no such moment. */
+bool ht_mem_view_moment(
+        const struct ht_mem_view *view, const struct ht_mem_device *device, int64_t *ret_event);
+/* Whether a text is such a moment; HT_USAGE when not. */
+enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at) HT_MUST_USE;
+/* Time of an event since the first one of its device, HT_NO_I64 when unknown. */
+int64_t ht_mem_view_time(
+        const struct ht_mem_view *view, const struct ht_mem_device *device, int64_t event);
+/* Capacity of a device where the trace says it, else HT_NO_I64. */
+int64_t ht_mem_capacity(const struct ht_trace *trace, uint32_t device);
+
+/* What lives after an event, by key: most bytes first. */
+struct ht_mem_group {
+	const char *key;
+	int64_t bytes, requested, blocks;
+};
+enum ht_status ht_mem_groups_find(struct ht_mem_view *view, const struct ht_mem_device *device,
+        int64_t event, struct ht_mem_group **ret_groups, size_t *ret_n) HT_MUST_USE;
+
+#endif

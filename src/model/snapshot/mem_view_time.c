@@ -1,0 +1,278 @@
+/*
+ * mem_view_time.c - memory over time: events, churn per step, and the timeline by key. See mem_view.h.
+ *
+ * The timeline has a point per so many events: the event of the piece after which most is allocated, with what lives then.
+ * So every maximum of the pieces is shown, the peak among them, at any number of points.
+ */
+#include "model/snapshot/mem_steps.h"
+#include "model/snapshot/mem_columns.h"
+#include "model/snapshot/mem_view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum ht_status ht_mem_view_events(struct ht_mem_view *v)
+{
+	const struct ht_trace *t = v->run->trace;
+	ht_table *table = v->table;
+	for (size_t i = 0; i < v->history->n_devices; i++) {
+		const struct ht_mem_device *d = &v->history->devices[i];
+		for (int64_t k = d->first; k < d->end; k++) {
+			const struct ht_mem_event *e = &t->mem_events[k];
+			ht_table_row(table);
+			ht_table_put_i64(table, EVENT_RANK, v->run->rank);
+			ht_table_put_i64(table, EVENT_DEVICE, d->device);
+			ht_table_put_i64(table, EVENT_EVENT, k - d->first);
+			ht_table_put_known(
+			        table, EVENT_TIME_NS, ht_mem_view_time(v, d, k), HT_NO_I64);
+			ht_table_put_str(table, EVENT_ACTION,
+			        ht_mem_action_name((enum ht_mem_action)e->action));
+			ht_table_put_str(table, EVENT_ADDRESS,
+			        ht_arena_printf(v->run->scratch, "0x%" PRIx64, e->addr));
+			ht_table_put_i64(table, EVENT_BYTES, e->size);
+			ht_table_put_i64(table, EVENT_STREAM, e->stream);
+			ht_table_put_i64(table, EVENT_ALLOCATED_BYTES, v->history->allocated[k]);
+			ht_table_put_i64(table, EVENT_ACTIVE_BYTES, v->history->active[k]);
+			ht_table_put_i64(table, EVENT_RESERVED_BYTES, v->history->reserved[k]);
+			ht_table_put_str(table, EVENT_KEY, ht_mem_user_text(v->run, e->stack));
+			ht_table_put_str(table, EVENT_ANNOTATION,
+			        ht_mem_scope_path(
+			                v->run, &v->names.scopes, v->names.scopes.of_event[k]));
+			ht_table_put_str(table, EVENT_COMPILE_CONTEXT,
+			        e->context == HT_NO_STR ? NULL : ht_str(t, e->context));
+			ht_table_put_str(table, EVENT_USER_METADATA,
+			        e->metadata == HT_NO_STR ? NULL : ht_str(t, e->metadata));
+		}
+	}
+	return HT_OK;
+}
+
+/* ---- churn ---- */
+
+struct churn {
+	int64_t allocations, bytes, releases, segments, segment_bytes, longest_ns, longest_event;
+};
+
+static void count_event(const struct ht_trace *t, int64_t k, struct churn *c)
+{
+	const struct ht_mem_event *e = &t->mem_events[k];
+	switch ((enum ht_mem_action)e->action) {
+	case HT_MEM_ALLOC:
+		c->allocations++;
+		c->bytes += e->size;
+		break;
+	case HT_MEM_FREE:
+	case HT_MEM_FREE_COMPLETED: c->releases++; break;
+	case HT_MEM_SEGMENT_ALLOC:
+	case HT_MEM_SEGMENT_MAP:
+		c->segments++;
+		c->segment_bytes += e->size;
+		break;
+	default: break;
+	}
+}
+
+/* How long released blocks waited for other streams, at most, by the step of their release. */
+static void count_waits(const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t first,
+        int64_t end, struct churn *c)
+{
+	const struct ht_mem_event *events = v->run->trace->mem_events;
+	for (size_t i = 0; i < d->n_lives; i++) {
+		const struct ht_mem_life *life = &d->lives[i];
+		if (life->free_completed < first || life->free_completed >= end ||
+		        life->free_requested < 0)
+			continue;
+		int64_t waited =
+		        events[life->free_completed].time_ns - events[life->free_requested].time_ns;
+		c->longest_ns = waited > c->longest_ns ? waited : c->longest_ns;
+	}
+}
+
+static void put_churn(struct ht_mem_view *v, const struct ht_mem_device *d, int64_t step,
+        int64_t first, int64_t end)
+{
+	ht_table *table = v->table;
+	struct churn c = { 0 };
+	for (int64_t k = first; k < end; k++)
+		count_event(v->run->trace, k, &c);
+	count_waits(v, d, first, end, &c);
+	ht_table_row(table);
+	ht_table_put_i64(table, CHURN_RANK, v->run->rank);
+	ht_table_put_i64(table, CHURN_DEVICE, d->device);
+	ht_table_put_known(table, CHURN_STEP, step, HT_NO_I64);
+	ht_table_put_i64(table, CHURN_ALLOCATIONS, c.allocations);
+	ht_table_put_i64(table, CHURN_ALLOCATED_BYTES, c.bytes);
+	ht_table_put_i64(table, CHURN_RELEASES, c.releases);
+	ht_table_put_i64(table, CHURN_SEGMENTS, c.segments);
+	ht_table_put_i64(table, CHURN_SEGMENT_BYTES, c.segment_bytes);
+	ht_table_put_i64(table, CHURN_LONGEST_WAIT_NS, c.longest_ns);
+}
+
+enum ht_status ht_mem_view_churn(struct ht_mem_view *v)
+{
+	for (size_t i = 0; i < v->history->n_devices; i++) {
+		const struct ht_mem_device *d = &v->history->devices[i];
+		struct ht_mem_steps steps;
+		int64_t first = d->first;
+		HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &steps));
+		for (size_t k = 0; k < steps.n; k++) {
+			put_churn(v, d, steps.list[k].number, first, steps.list[k].last + 1);
+			first = steps.list[k].last + 1;
+		}
+		if (first < d->end)
+			put_churn(v, d, HT_NO_I64, first, d->end);
+	}
+	return HT_OK;
+}
+
+/* ---- the timeline ---- */
+
+struct band {
+	const char *key;
+	double weight;  /* bytes times events */
+	int64_t bytes;  /* now */
+	uint32_t shown; /* 1 + place among the shown, 0: other */
+};
+
+struct bands {
+	struct ht_mem_view *v;
+	const struct ht_mem_device *d;
+	struct band *list;
+	uint32_t *of_life; /* by life */
+	size_t n, n_shown;
+	struct band **shown;
+};
+
+struct keyed {
+	const char *key;
+	uint32_t life;
+};
+
+static int by_text(const void *x, const void *y)
+{
+	const struct keyed *a = x, *b = y;
+	int order = strcmp(a->key, b->key);
+	return order ? order : (a->life > b->life) - (a->life < b->life);
+}
+
+static int by_weight(const void *x, const void *y)
+{
+	const struct band *a = *(const struct band *const *)x, *b = *(const struct band *const *)y;
+	return a->weight != b->weight ? (a->weight < b->weight) - (a->weight > b->weight)
+	                              : strcmp(a->key, b->key);
+}
+
+static double weight_of(const struct bands *s, const struct ht_mem_life *life)
+{
+	int64_t from = life->alloc < s->d->first ? s->d->first : life->alloc;
+	int64_t to = life->free_requested > s->d->end ? s->d->end : life->free_requested;
+	return to > from ? (double)life->size * (double)(to - from) : 0;
+}
+
+static enum ht_status make_bands(struct bands *s, size_t n_shown)
+{
+	size_t n = s->d->n_lives;
+	struct ht_arena *arena = s->v->run->scratch;
+	struct keyed *keys = ht_arena_room(arena, (n + 1) * sizeof *keys);
+	s->of_life = ht_arena_room(arena, (n + 1) * sizeof *s->of_life);
+	s->list = ht_arena_room(arena, (n + 1) * sizeof *s->list);
+	s->shown = ht_arena_room(arena, (n + 1) * sizeof(*s->shown));
+	if (!keys || !s->of_life || !s->list || !s->shown)
+		return ht_fail_nomem(s->v->run->ctx);
+	for (uint32_t i = 0; i < n; i++) {
+		keys[i] = (struct keyed){ ht_mem_name_of(&s->v->names, &s->d->lives[i]), i };
+		if (!keys[i].key)
+			return ht_fail_nomem(s->v->run->ctx);
+	}
+	qsort(keys, n, sizeof *keys, by_text);
+	for (size_t i = 0; i < n; i++) {
+		if (!s->n || strcmp(s->list[s->n - 1].key, keys[i].key) != 0)
+			s->list[s->n++] = (struct band){ .key = keys[i].key };
+		s->list[s->n - 1].weight += weight_of(s, &s->d->lives[keys[i].life]);
+		s->of_life[keys[i].life] = (uint32_t)s->n - 1;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		s->shown[i] = &s->list[i];
+	qsort(s->shown, s->n, sizeof(*s->shown), by_weight);
+	s->n_shown = s->n < n_shown ? s->n : n_shown;
+	for (uint32_t i = 0; i < s->n_shown; i++)
+		s->shown[i]->shown = i + 1;
+	return HT_OK;
+}
+
+static void put_point(struct bands *s, int64_t k, const char *key, int64_t bytes)
+{
+	ht_table *table = s->v->table;
+	ht_table_row(table);
+	ht_table_put_i64(table, TIMELINE_RANK, s->v->run->rank);
+	ht_table_put_i64(table, TIMELINE_DEVICE, s->d->device);
+	ht_table_put_i64(table, TIMELINE_EVENT, k - s->d->first);
+	ht_table_put_known(table, TIMELINE_TIME_NS, ht_mem_view_time(s->v, s->d, k), HT_NO_I64);
+	ht_table_put_str(table, TIMELINE_KEY, key);
+	ht_table_put_i64(table, TIMELINE_BYTES, bytes);
+	ht_table_put_i64(table, TIMELINE_ALLOCATED_BYTES, s->v->history->allocated[k]);
+	ht_table_put_i64(table, TIMELINE_RESERVED_BYTES, s->v->history->reserved[k]);
+}
+
+static void put_points(struct bands *s, int64_t k)
+{
+	int64_t others = s->v->history->allocated[k];
+	for (size_t i = 0; i < s->n_shown; i++) {
+		put_point(s, k, s->shown[i]->key, s->shown[i]->bytes);
+		others -= s->shown[i]->bytes;
+	}
+	if (s->n > s->n_shown)
+		put_point(s, k, "(others)", others);
+}
+
+/* One walk: bytes of each band after each event, told at the chosen ones. */
+static enum ht_status walk_bands(struct bands *s, int64_t n_points)
+{
+	const struct ht_mem_device *d = s->d;
+	const int64_t *allocated = s->v->history->allocated;
+	int64_t n = d->end - d->first;
+	uint32_t *ends = ht_arena_alloc(s->v->run->scratch, (size_t)(n + 1) * sizeof *ends);
+	size_t i_life = 0;
+	if (!ends)
+		return ht_fail_nomem(s->v->run->ctx);
+	for (uint32_t i = 0; i < d->n_lives; i++)
+		if (d->lives[i].free_requested >= d->first &&
+		        d->lives[i].free_requested != HT_MEM_NEVER)
+			ends[d->lives[i].free_requested - d->first] = i + 1;
+	for (; i_life < d->n_lives && d->lives[i_life].alloc == HT_MEM_BEFORE; i_life++)
+		if (d->lives[i_life].free_requested != HT_MEM_BEFORE)
+			s->list[s->of_life[i_life]].bytes += d->lives[i_life].size;
+	for (int64_t point = 0; point < n_points; point++) {
+		int64_t first = d->first + n * point / n_points;
+		int64_t end = d->first + n * (point + 1) / n_points, highest = first;
+		for (int64_t k = first; k < end; k++)
+			highest = allocated[k] > allocated[highest] ? k : highest;
+		for (int64_t k = first; k < end; k++) {
+			uint32_t ended = ends[k - d->first];
+			if (ended)
+				s->list[s->of_life[ended - 1]].bytes -= d->lives[ended - 1].size;
+			if (i_life < d->n_lives && d->lives[i_life].alloc == k) {
+				s->list[s->of_life[i_life]].bytes += d->lives[i_life].size;
+				i_life++;
+			}
+			if (k == highest)
+				put_points(s, k);
+		}
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_mem_view_timeline(struct ht_mem_view *v)
+{
+	int64_t n_points = ht_run_i64(v->run, "points"), n_bands = ht_run_i64(v->run, "bands");
+	for (size_t i = 0; i < v->history->n_devices; i++) {
+		struct bands s = { .v = v, .d = &v->history->devices[i] };
+		int64_t n = s.d->end - s.d->first;
+		if (!n)
+			continue;
+		HT_TRY(make_bands(&s, (size_t)(n_bands < 1 ? 1 : n_bands)));
+		HT_TRY(walk_bands(&s, n_points < 1 ? 1 : n_points < n ? n_points : n));
+	}
+	return HT_OK;
+}
