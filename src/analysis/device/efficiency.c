@@ -1,0 +1,195 @@
+/*
+ * efficiency.c - how close operators come to what the device can do, and what they could save.
+ *
+ * Every call that launched GPU activity (op_calls.h) has, where the trace has the shapes of its arguments, a number of
+ * operations F and of bytes Q (op_cost.h). With the dense peak P of its type and the memory bandwidth B of the device
+ * (peaks.h) it cannot take less than  ideal = max(F / P, Q / B);  efficiency = ideal / time. It is bound by compute or
+ * memory, whichever is larger, or by latency where the ideal is below 2 us or the kernel has fewer blocks than the device
+ * has SMs.
+ *   could save   time above max(F / 0.8 P, Q / 0.9 B, 2 us), which well-tuned kernels attain
+ *   HFU          sum of F / P over matrix products, of the step time: what was executed, recomputation included
+ *   MFU          the same without recomputation; with --model by PaLM's formula (6 N + 12 L H Q T) per token
+ * Reads kernels, memcpy, memset and the operators that launched them; communication is left out. O(n log n).
+ * Example, H200: aten::addmm of (2048, 512) x (512, 8192) in bf16 has 17.18 GFLOP and 44.06 MB; 17.36 us at 989.4 TFLOP/s,
+ * 9.18 us at 4.8 TB/s; it took 29.15 us: bound by compute, efficiency 59.6 %, could save 29.15 - 17.36 / 0.8 = 7.45 us.
+ */
+#include "analysis/analysis.h"
+#include "model/efficiency/cost_groups.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum ht_status check(struct ht_run *run);
+static enum ht_status measure(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+enum {
+	RANK,
+	KEY,
+	CALLS,
+	GPU_NS,
+	FLOPS,
+	BYTES,
+	INTENSITY,
+	DTYPE,
+	BOUND,
+	IDEAL_NS,
+	EFFICIENCY,
+	COULD_SAVE_NS,
+	METHOD,
+	VECTOR_FLOPS
+};
+
+static const struct ht_column columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "key", HT_STR, HT_KEY,
+	        "operator, operator and shapes, module, step, type, or longest kernel; null: none",
+	        NULL },
+	{ "calls", HT_I64, HT_MEASURE, "calls that launched GPU activity", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE,
+	        "GPU time: union of the activities of a call, summed over calls", NULL },
+	{ "flops", HT_I64, HT_MEASURE,
+	        "floating-point operations of GEMM, convolution and attention; a multiply-add is two",
+	        "FLOP" },
+	{ "bytes", HT_BYTES, HT_MEASURE,
+	        "compulsory memory traffic: inputs read and results written once", NULL },
+	{ "intensity", HT_F64, HT_DETAIL, "flops over bytes", "FLOP/byte" },
+	{ "dtype", HT_STR, HT_MEASURE, "type that most of the time computes with", NULL },
+	{ "bound", HT_STR, HT_MEASURE,
+	        "what limits most of the time at best: compute, memory, latency, link", NULL },
+	{ "ideal_ns", HT_DURATION, HT_MEASURE,
+	        "least time at the peaks of the device, of the calls that have one", NULL },
+	{ "efficiency", HT_RATIO, HT_MEASURE, "ideal_ns over the GPU time of those calls", NULL },
+	{ "could_save_ns", HT_DURATION, HT_MEASURE,
+	        "GPU time above what well-tuned kernels attain; an upper bound", NULL },
+	{ "method", HT_STR, HT_MEASURE,
+	        "how flops and bytes are known: formula, interval (lower bounds are shown), or why not",
+	        NULL },
+	{ "vector_flops", HT_I64, HT_DETAIL,
+	        "operations of elementwise, norm and reduction work, outside of flops, HFU and MFU",
+	        "FLOP" },
+	{ "flops_max", HT_I64, HT_DETAIL, "upper bound of flops", "FLOP" },
+	{ "bytes_max", HT_BYTES, HT_DETAIL, "upper bound of bytes", NULL },
+	{ "modelled_ns", HT_DURATION, HT_DETAIL, "GPU time of the calls that have a formula",
+	        NULL },
+	{ "flops_per_s", HT_F64, HT_DETAIL, "flops over modelled_ns", "FLOP/s" },
+	{ "above_peak", HT_BOOL, HT_DETAIL,
+	        "efficiency above 105 %: wrong device, sparse kernels, causal convention or cache hits",
+	        NULL },
+	{ "event", HT_EVENT, HT_DETAIL, "longest activity", NULL },
+};
+
+static const struct ht_param params[] = {
+	{ "by", HT_STR, "op", "what makes a row", "op|shape|module|step|rank|dtype|kernel" },
+	{ "causal", HT_STR, "exact",
+	        "pairs that causal attention counts: those below the diagonal, half of all, or all",
+	        "exact|half|full" },
+	{ "device-spec", HT_STR, NULL,
+	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric",
+	        NULL },
+};
+
+const struct ht_analysis ht_analysis_efficiency = {
+	.info = {
+		.name = "efficiency",
+		.group = "gpu",
+		.title = "Efficiency",
+		.question = "How close do operators come to what the device can do, and what could they save?",
+		.method = "FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time "
+			  "is the union of the activities that a call launched. Largest could_save_ns first, then "
+			  "gpu_ns.",
+		HT_ONE_SCHEMA(columns),
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.facts = { { "rows", columns, HT_COUNT(columns) } },
+	.choose = check,
+	.per_rank = measure,
+	.finish = finish,
+};
+
+static enum ht_status check(struct ht_run *run)
+{
+	return ht_peaks_check(run, ht_run_str(run, "device-spec"));
+}
+
+static enum ht_cost_by by_of(const struct ht_run *run)
+{
+	static const char *const names[] = { "op", "shape", "module", "step", "rank", "dtype",
+		"kernel" };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (ht_run_is(run, "by", names[i]))
+			return (enum ht_cost_by)i;
+	return HT_COST_BY_OP;
+}
+
+static struct ht_efficiency_options options_of(const struct ht_run *run)
+{
+	return (struct ht_efficiency_options){
+		.causal = ht_run_is(run, "causal", "full")   ? HT_CAUSAL_FULL
+		          : ht_run_is(run, "causal", "half") ? HT_CAUSAL_HALF
+		                                             : HT_CAUSAL_EXACT,
+		.device_spec = ht_run_str(run, "device-spec"),
+	};
+}
+
+static double ratio(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+static void put_group(struct ht_run *run, const struct ht_cost_group *g, ht_table *table)
+{
+	size_t dtype = ht_cost_most(g->dtype_ns, HT_DTYPE_UNKNOWN + 1, HT_N_DTYPES);
+	size_t bound = ht_cost_most(g->bound_ns, HT_BOUND_UNKNOWN + 1, HT_N_BOUND);
+	size_t state = 0;
+	for (size_t i = 1; i < HT_N_COST_STATES; i++)
+		if (g->state_ns[i] > g->state_ns[state])
+			state = i;
+	bool has_bytes = g->n_with_bytes > 0 && g->n_with_bytes == g->n_modelled;
+	double efficiency = ratio(g->ideal_ns, g->roofed_ns);
+	ht_table_row(table);
+	ht_table_put_i64(table, run->rank);
+	ht_table_put_str(table, g->key);
+	ht_table_put_i64(table, g->calls);
+	ht_table_put_i64(table, g->gpu_ns);
+	ht_table_put_known(table, g->n_modelled ? g->flops : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, has_bytes ? g->bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, has_bytes ? ratio(g->flops, g->bytes) : NAN);
+	ht_table_put_str(table, ht_dtype_name((enum ht_dtype)dtype));
+	ht_table_put_str(table, ht_bound_name((enum ht_bound)bound));
+	ht_table_put_known(table, g->roofed_ns > 0 ? g->ideal_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, efficiency);
+	ht_table_put_known(table, g->roofed_ns > 0 ? g->could_save_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(table, ht_cost_method((enum ht_cost_state)state));
+	ht_table_put_known(table, g->n_modelled ? g->vector_flops : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, g->n_modelled ? g->flops_max : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, has_bytes ? g->bytes_max : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, g->modelled_ns);
+	ht_table_put_f64(table, g->flops ? 1e9 * ratio(g->flops, g->modelled_ns) : NAN);
+	ht_table_put_i64(table, !isnan(efficiency) && efficiency > 1.05);
+	ht_table_put_known(table,
+	        g->longest == HT_NONE ? HT_NO_I64 : ht_event_id(run->rank, g->longest), HT_NO_I64);
+}
+
+static enum ht_status measure(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_efficiency_options options = options_of(run);
+	struct ht_frame frame = { 0 };
+	struct ht_op_calls calls = { 0 };
+	struct ht_cost_groups groups = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_op_calls_make(run, &frame, &options, &calls));
+	HT_TRY(ht_cost_groups_make(run, &calls, by_of(run), &groups));
+	for (size_t i = 0; i < groups.n; i++)
+		put_group(run, &groups.list[i], part->facts[0]);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	HT_TRY(ht_frame_set_method(run, table, "of the dense peaks"));
+	return ht_table_sort(run->ctx, table, "rank,-could_save_ns,-gpu_ns,key");
+}
