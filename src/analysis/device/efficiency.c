@@ -79,7 +79,29 @@ static const struct ht_column columns[] = {
 	{ "event", HT_EVENT, HT_DETAIL, "longest activity", NULL },
 };
 
+static const struct ht_column roof_columns[] = {
+	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
+	{ "device", HT_I64, HT_KEY, "number of the device", NULL },
+	{ "name", HT_STR, HT_KEY, "name of the device as the trace has it", NULL },
+	{ "dtype", HT_STR, HT_KEY, "type of matrix products", NULL },
+	{ "peak_flops_per_s", HT_F64, HT_MEASURE, "dense peak of matrix products; null: not known",
+	        "FLOP/s" },
+	{ "memory_bytes_per_s", HT_F64, HT_MEASURE, "peak memory bandwidth", "byte/s" },
+	{ "ridge", HT_F64, HT_MEASURE, "intensity from which on compute limits", "FLOP/byte" },
+	{ "fabric_bytes_per_s", HT_F64, HT_DETAIL,
+	        "peak bandwidth to other devices, both directions together", "byte/s" },
+	{ "part", HT_RATIO, HT_DETAIL, "SMs of the trace over those of the whole device", NULL },
+	{ "source", HT_STR, HT_MEASURE, "where the peaks are from", NULL },
+};
+
+static const struct ht_schema schemas[] = {
+	{ "groups", columns, HT_COUNT(columns) },
+	{ "roofs", roof_columns, HT_COUNT(roof_columns) },
+};
+
 static const struct ht_param params[] = {
+	{ "view", HT_STR, "groups", "rows by what --by says, or the peaks that are used",
+	        "groups|roofs" },
 	{ "by", HT_STR, "op", "what makes a row", "op|shape|module|step|rank|dtype|kernel" },
 	{ "causal", HT_STR, "exact",
 	        "pairs that causal attention counts: those below the diagonal, half of all, or all",
@@ -98,12 +120,15 @@ const struct ht_analysis ht_analysis_efficiency = {
 		.method = "FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time "
 			  "is the union of the activities that a call launched. Largest could_save_ns first, then "
 			  "gpu_ns.",
-		HT_ONE_SCHEMA(columns),
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "view",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.facts = { { "rows", columns, HT_COUNT(columns) } },
+	.facts = { { "rows", columns, HT_COUNT(columns) },
+	        { "roofs", roof_columns, HT_COUNT(roof_columns) } },
 	.choose = check,
 	.per_rank = measure,
 	.finish = finish,
@@ -173,6 +198,33 @@ static void put_group(struct ht_run *run, const struct ht_cost_group *g, ht_tabl
 	        g->longest == HT_NONE ? HT_NO_I64 : ht_event_id(run->rank, g->longest), HT_NO_I64);
 }
 
+static double known(double value)
+{
+	return value > 0 ? value : NAN;
+}
+
+static void put_roofs(struct ht_run *run, const struct ht_op_calls *calls, ht_table *table)
+{
+	static const uint8_t types[] = { HT_DTYPE_F64, HT_DTYPE_F32, HT_DTYPE_TF32, HT_DTYPE_BF16,
+		HT_DTYPE_F16, HT_DTYPE_F8, HT_DTYPE_F4 };
+	for (size_t i = 0; i < calls->n_peaks; i++)
+		for (size_t k = 0; k < HT_COUNT(types); k++) {
+			const struct ht_peaks *peaks = &calls->peaks[i];
+			double peak = known(peaks->flops[types[k]]), bytes = known(peaks->bytes);
+			ht_table_row(table);
+			ht_table_put_i64(table, run->rank);
+			ht_table_put_i64(table, run->trace->devices[i].id);
+			ht_table_put_str(table, peaks->name);
+			ht_table_put_str(table, ht_dtype_name((enum ht_dtype)types[k]));
+			ht_table_put_f64(table, peak);
+			ht_table_put_f64(table, bytes);
+			ht_table_put_f64(table, peak / bytes);
+			ht_table_put_f64(table, known(peaks->fabric_bytes));
+			ht_table_put_f64(table, peaks->is_known ? peaks->part : NAN);
+			ht_table_put_str(table, peaks->is_known ? peaks->source : NULL);
+		}
+}
+
 static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_efficiency_options options = options_of(run);
@@ -184,11 +236,16 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_cost_groups_make(run, &calls, by_of(run), &groups));
 	for (size_t i = 0; i < groups.n; i++)
 		put_group(run, &groups.list[i], part->facts[0]);
+	put_roofs(run, &calls, part->facts[1]);
 	return HT_OK;
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
+	if (ht_run_is(run, "view", "roofs")) {
+		HT_TRY(ht_table_set_method(table, "dense peaks, without sparsity"));
+		return ht_parts_rows(run, parts, 1, 0, table);
+	}
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	HT_TRY(ht_frame_set_method(run, table, "of the dense peaks"));
 	return ht_table_sort(run->ctx, table, "rank,-could_save_ns,-gpu_ns,key");
