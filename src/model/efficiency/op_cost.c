@@ -42,6 +42,7 @@ enum family {
 	ROWWISE,
 	EMBEDDING,
 	EMBEDDING_BACK,
+	GATHER,
 	LISTS
 };
 
@@ -554,6 +555,17 @@ static void cost_embedding(struct costing *c, bool backward)
 	move(c, c->not_fit ? 0 : (wide)n_rows * width, c->dtype);
 }
 
+static void cost_gather(struct costing *c)
+{
+	const struct ht_op_tensor *x = tensor(c, 0, -1), *at = tensor(c, 1, -1);
+	if (!x || !at)
+		return;
+	c->dtype = (enum ht_dtype)x->dtype;
+	c->vector_flops = (wide)at->n_elements * (wide)c->formula->at[2];
+	read_tensor(c, at);
+	move(c, 2 * (wide)at->n_elements, c->dtype);
+}
+
 /* A generated kernel: each tensor is read or written, and may be both. */
 static void cost_generated(struct costing *c)
 {
@@ -591,6 +603,7 @@ static void cost_family(struct costing *c)
 	case ROWWISE: cost_rowwise(c); break;
 	case EMBEDDING: cost_embedding(c, false); break;
 	case EMBEDDING_BACK: cost_embedding(c, true); break;
+	case GATHER: cost_gather(c); break;
 	case LISTS: cost_lists(c); break;
 	}
 }

@@ -20,7 +20,7 @@ export interface RooflineProps extends FrameProps {
   onClick?: (index: number) => void;
 }
 
-const HEIGHT = 340, LEFT = 64, BOTTOM = 34, TOP = 10, RIGHT = 14, LARGEST = 16, SMALLEST = 3;
+const HEIGHT = 340, LEFT = 84, BOTTOM = 34, TOP = 18, RIGHT = 14, LARGEST = 16, SMALLEST = 3;
 
 // Whole powers of ten around the values.
 function decades(values: number[], least: number, most: number): [number, number] {
