@@ -23,76 +23,65 @@ static enum ht_status check(struct ht_run *run);
 static enum ht_status measure(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-enum {
-	RANK,
-	KEY,
-	CALLS,
-	GPU_NS,
-	FLOPS,
-	BYTES,
-	INTENSITY,
-	DTYPE,
-	BOUND,
-	IDEAL_NS,
-	EFFICIENCY,
-	COULD_SAVE_NS,
-	METHOD,
-	VECTOR_FLOPS
-};
+#define COLUMNS(COLUMN)                                                                                  \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                              \
+	COLUMN(COL_KEY, "key", HT_STR, HT_KEY,                                                           \
+	        "operator, operator and shapes, module, step, type, or longest kernel; null: none",      \
+	        NULL)                                                                                    \
+	COLUMN(COL_CALLS, "calls", HT_I64, HT_MEASURE, "calls that launched GPU activity", NULL)         \
+	COLUMN(COL_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                            \
+	        "GPU time: union of the activities of a call, summed over calls", NULL)                  \
+	COLUMN(COL_FLOPS, "flops", HT_I64, HT_MEASURE,                                                   \
+	        "floating-point operations of GEMM, convolution and attention; a multiply-add is two",   \
+	        "FLOP")                                                                                  \
+	COLUMN(COL_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                                 \
+	        "compulsory memory traffic: inputs read and results written once", NULL)                 \
+	COLUMN(COL_INTENSITY, "intensity", HT_F64, HT_DETAIL, "flops over bytes", "FLOP/byte")           \
+	COLUMN(COL_DTYPE, "dtype", HT_STR, HT_MEASURE, "type that most of the time computes with",       \
+	        NULL)                                                                                    \
+	COLUMN(COL_BOUND, "bound", HT_STR, HT_MEASURE,                                                   \
+	        "what limits most of the time at best: compute, memory, latency, link", NULL)            \
+	COLUMN(COL_IDEAL_NS, "ideal_ns", HT_DURATION, HT_MEASURE,                                        \
+	        "least time at the peaks of the device, of the calls that have one", NULL)               \
+	COLUMN(COL_EFFICIENCY, "efficiency", HT_RATIO, HT_MEASURE,                                       \
+	        "ideal_ns over the GPU time of those calls", NULL)                                       \
+	COLUMN(COL_COULD_SAVE_NS, "could_save_ns", HT_DURATION, HT_MEASURE,                              \
+	        "GPU time above what well-tuned kernels attain; an upper bound", NULL)                   \
+	COLUMN(COL_METHOD, "method", HT_STR, HT_MEASURE,                                                 \
+	        "how flops and bytes are known: formula, interval (lower bounds are shown), or why not", \
+	        NULL)                                                                                    \
+	COLUMN(COL_VECTOR_FLOPS, "vector_flops", HT_I64, HT_DETAIL,                                      \
+	        "operations of elementwise, norm and reduction work, outside of flops, HFU and MFU",     \
+	        "FLOP")                                                                                  \
+	COLUMN(COL_FLOPS_MAX, "flops_max", HT_I64, HT_DETAIL, "upper bound of flops", "FLOP")            \
+	COLUMN(COL_BYTES_MAX, "bytes_max", HT_BYTES, HT_DETAIL, "upper bound of bytes", NULL)            \
+	COLUMN(COL_MODELLED_NS, "modelled_ns", HT_DURATION, HT_DETAIL,                                   \
+	        "GPU time of the calls that have a formula", NULL)                                       \
+	COLUMN(COL_FLOPS_PER_S, "flops_per_s", HT_F64, HT_DETAIL, "flops over modelled_ns",              \
+	        "FLOP/s")                                                                                \
+	COLUMN(COL_ABOVE_PEAK, "above_peak", HT_BOOL, HT_DETAIL,                                         \
+	        "efficiency above 105 %: wrong device, sparse kernels, causal convention or cache hits", \
+	        NULL)                                                                                    \
+	COLUMN(COL_EVENT, "event", HT_EVENT, HT_DETAIL, "longest activity", NULL)
+HT_COLUMNS(columns, COLUMNS);
 
-static const struct ht_column columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "key", HT_STR, HT_KEY,
-	        "operator, operator and shapes, module, step, type, or longest kernel; null: none",
-	        NULL },
-	{ "calls", HT_I64, HT_MEASURE, "calls that launched GPU activity", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE,
-	        "GPU time: union of the activities of a call, summed over calls", NULL },
-	{ "flops", HT_I64, HT_MEASURE,
-	        "floating-point operations of GEMM, convolution and attention; a multiply-add is two",
-	        "FLOP" },
-	{ "bytes", HT_BYTES, HT_MEASURE,
-	        "compulsory memory traffic: inputs read and results written once", NULL },
-	{ "intensity", HT_F64, HT_DETAIL, "flops over bytes", "FLOP/byte" },
-	{ "dtype", HT_STR, HT_MEASURE, "type that most of the time computes with", NULL },
-	{ "bound", HT_STR, HT_MEASURE,
-	        "what limits most of the time at best: compute, memory, latency, link", NULL },
-	{ "ideal_ns", HT_DURATION, HT_MEASURE,
-	        "least time at the peaks of the device, of the calls that have one", NULL },
-	{ "efficiency", HT_RATIO, HT_MEASURE, "ideal_ns over the GPU time of those calls", NULL },
-	{ "could_save_ns", HT_DURATION, HT_MEASURE,
-	        "GPU time above what well-tuned kernels attain; an upper bound", NULL },
-	{ "method", HT_STR, HT_MEASURE,
-	        "how flops and bytes are known: formula, interval (lower bounds are shown), or why not",
-	        NULL },
-	{ "vector_flops", HT_I64, HT_DETAIL,
-	        "operations of elementwise, norm and reduction work, outside of flops, HFU and MFU",
-	        "FLOP" },
-	{ "flops_max", HT_I64, HT_DETAIL, "upper bound of flops", "FLOP" },
-	{ "bytes_max", HT_BYTES, HT_DETAIL, "upper bound of bytes", NULL },
-	{ "modelled_ns", HT_DURATION, HT_DETAIL, "GPU time of the calls that have a formula",
-	        NULL },
-	{ "flops_per_s", HT_F64, HT_DETAIL, "flops over modelled_ns", "FLOP/s" },
-	{ "above_peak", HT_BOOL, HT_DETAIL,
-	        "efficiency above 105 %: wrong device, sparse kernels, causal convention or cache hits",
-	        NULL },
-	{ "event", HT_EVENT, HT_DETAIL, "longest activity", NULL },
-};
-
-static const struct ht_column roof_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "device", HT_I64, HT_KEY, "number of the device", NULL },
-	{ "name", HT_STR, HT_KEY, "name of the device as the trace has it", NULL },
-	{ "dtype", HT_STR, HT_KEY, "type of matrix products", NULL },
-	{ "peak_flops_per_s", HT_F64, HT_MEASURE, "dense peak of matrix products; null: not known",
-	        "FLOP/s" },
-	{ "memory_bytes_per_s", HT_F64, HT_MEASURE, "peak memory bandwidth", "byte/s" },
-	{ "ridge", HT_F64, HT_MEASURE, "intensity from which on compute limits", "FLOP/byte" },
-	{ "fabric_bytes_per_s", HT_F64, HT_DETAIL,
-	        "peak bandwidth to other devices, both directions together", "byte/s" },
-	{ "part", HT_RATIO, HT_DETAIL, "SMs of the trace over those of the whole device", NULL },
-	{ "source", HT_STR, HT_MEASURE, "where the peaks are from", NULL },
-};
+#define ROOF_COLUMNS(COLUMN)                                                                       \
+	COLUMN(ROOF_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(ROOF_DEVICE, "device", HT_I64, HT_KEY, "number of the device", NULL)                \
+	COLUMN(ROOF_NAME, "name", HT_STR, HT_KEY, "name of the device as the trace has it", NULL)  \
+	COLUMN(ROOF_DTYPE, "dtype", HT_STR, HT_KEY, "type of matrix products", NULL)               \
+	COLUMN(ROOF_PEAK_FLOPS_PER_S, "peak_flops_per_s", HT_F64, HT_MEASURE,                      \
+	        "dense peak of matrix products; null: not known", "FLOP/s")                        \
+	COLUMN(ROOF_MEMORY_BYTES_PER_S, "memory_bytes_per_s", HT_F64, HT_MEASURE,                  \
+	        "peak memory bandwidth", "byte/s")                                                 \
+	COLUMN(ROOF_RIDGE, "ridge", HT_F64, HT_MEASURE, "intensity from which on compute limits",  \
+	        "FLOP/byte")                                                                       \
+	COLUMN(ROOF_FABRIC_BYTES_PER_S, "fabric_bytes_per_s", HT_F64, HT_DETAIL,                   \
+	        "peak bandwidth to other devices, both directions together", "byte/s")             \
+	COLUMN(ROOF_PART, "part", HT_RATIO, HT_DETAIL,                                             \
+	        "SMs of the trace over those of the whole device", NULL)                           \
+	COLUMN(ROOF_SOURCE, "source", HT_STR, HT_MEASURE, "where the peaks are from", NULL)
+HT_COLUMNS(roof_columns, ROOF_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "groups", columns, HT_COUNT(columns) },
@@ -175,26 +164,31 @@ static void put_group(struct ht_run *run, const struct ht_cost_group *g, ht_tabl
 	bool has_bytes = g->n_with_bytes > 0 && g->n_with_bytes == g->n_modelled;
 	double efficiency = ratio(g->ideal_ns, g->roofed_ns);
 	ht_table_row(table);
-	ht_table_put_i64(table, run->rank);
-	ht_table_put_str(table, g->key);
-	ht_table_put_i64(table, g->calls);
-	ht_table_put_i64(table, g->gpu_ns);
-	ht_table_put_known(table, g->n_modelled ? g->flops : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(table, has_bytes ? g->bytes : HT_NO_I64, HT_NO_I64);
-	ht_table_put_f64(table, has_bytes ? ratio(g->flops, g->bytes) : NAN);
-	ht_table_put_str(table, ht_dtype_name((enum ht_dtype)dtype));
-	ht_table_put_str(table, ht_bound_name((enum ht_bound)bound));
-	ht_table_put_known(table, g->roofed_ns > 0 ? g->ideal_ns : HT_NO_I64, HT_NO_I64);
-	ht_table_put_f64(table, efficiency);
-	ht_table_put_known(table, g->roofed_ns > 0 ? g->could_save_ns : HT_NO_I64, HT_NO_I64);
-	ht_table_put_str(table, ht_cost_method((enum ht_cost_state)state));
-	ht_table_put_known(table, g->n_modelled ? g->vector_flops : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(table, g->n_modelled ? g->flops_max : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(table, has_bytes ? g->bytes_max : HT_NO_I64, HT_NO_I64);
-	ht_table_put_i64(table, g->modelled_ns);
-	ht_table_put_f64(table, g->flops ? 1e9 * ratio(g->flops, g->modelled_ns) : NAN);
-	ht_table_put_i64(table, !isnan(efficiency) && efficiency > 1.05);
-	ht_table_put_known(table,
+	ht_table_put_i64(table, COL_RANK, run->rank);
+	ht_table_put_str(table, COL_KEY, g->key);
+	ht_table_put_i64(table, COL_CALLS, g->calls);
+	ht_table_put_i64(table, COL_GPU_NS, g->gpu_ns);
+	ht_table_put_known(table, COL_FLOPS, g->n_modelled ? g->flops : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, COL_BYTES, has_bytes ? g->bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, COL_INTENSITY, has_bytes ? ratio(g->flops, g->bytes) : NAN);
+	ht_table_put_str(table, COL_DTYPE, ht_dtype_name((enum ht_dtype)dtype));
+	ht_table_put_str(table, COL_BOUND, ht_bound_name((enum ht_bound)bound));
+	ht_table_put_known(
+	        table, COL_IDEAL_NS, g->roofed_ns > 0 ? g->ideal_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, COL_EFFICIENCY, efficiency);
+	ht_table_put_known(table, COL_COULD_SAVE_NS,
+	        g->roofed_ns > 0 ? g->could_save_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(table, COL_METHOD, ht_cost_method((enum ht_cost_state)state));
+	ht_table_put_known(
+	        table, COL_VECTOR_FLOPS, g->n_modelled ? g->vector_flops : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        table, COL_FLOPS_MAX, g->n_modelled ? g->flops_max : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, COL_BYTES_MAX, has_bytes ? g->bytes_max : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, COL_MODELLED_NS, g->modelled_ns);
+	ht_table_put_f64(
+	        table, COL_FLOPS_PER_S, g->flops ? 1e9 * ratio(g->flops, g->modelled_ns) : NAN);
+	ht_table_put_i64(table, COL_ABOVE_PEAK, !isnan(efficiency) && efficiency > 1.05);
+	ht_table_put_known(table, COL_EVENT,
 	        g->longest == HT_NONE ? HT_NO_I64 : ht_event_id(run->rank, g->longest), HT_NO_I64);
 }
 
@@ -212,16 +206,18 @@ static void put_roofs(struct ht_run *run, const struct ht_op_calls *calls, ht_ta
 			const struct ht_peaks *peaks = &calls->peaks[i];
 			double peak = known(peaks->flops[types[k]]), bytes = known(peaks->bytes);
 			ht_table_row(table);
-			ht_table_put_i64(table, run->rank);
-			ht_table_put_i64(table, run->trace->devices[i].id);
-			ht_table_put_str(table, peaks->name);
-			ht_table_put_str(table, ht_dtype_name((enum ht_dtype)types[k]));
-			ht_table_put_f64(table, peak);
-			ht_table_put_f64(table, bytes);
-			ht_table_put_f64(table, peak / bytes);
-			ht_table_put_f64(table, known(peaks->fabric_bytes));
-			ht_table_put_f64(table, peaks->is_known ? peaks->part : NAN);
-			ht_table_put_str(table, peaks->is_known ? peaks->source : NULL);
+			ht_table_put_i64(table, ROOF_RANK, run->rank);
+			ht_table_put_i64(table, ROOF_DEVICE, run->trace->devices[i].id);
+			ht_table_put_str(table, ROOF_NAME, peaks->name);
+			ht_table_put_str(table, ROOF_DTYPE, ht_dtype_name((enum ht_dtype)types[k]));
+			ht_table_put_f64(table, ROOF_PEAK_FLOPS_PER_S, peak);
+			ht_table_put_f64(table, ROOF_MEMORY_BYTES_PER_S, bytes);
+			ht_table_put_f64(table, ROOF_RIDGE, peak / bytes);
+			ht_table_put_f64(
+			        table, ROOF_FABRIC_BYTES_PER_S, known(peaks->fabric_bytes));
+			ht_table_put_f64(table, ROOF_PART, peaks->is_known ? peaks->part : NAN);
+			ht_table_put_str(
+			        table, ROOF_SOURCE, peaks->is_known ? peaks->source : NULL);
 		}
 }
 
