@@ -105,3 +105,22 @@ def test_a_part_of_a_device_has_a_part_of_its_peaks(tmp_path):
     half = efficiency(tmp_path / "half.json", *mm)[0]
     whole = efficiency(DATA / "flops" / "ops.json.gz", *mm)[0]
     assert abs(int(half["ideal_ns"]) - 2 * int(whole["ideal_ns"])) <= int(whole["calls"])
+
+
+def test_rules_of_the_user_come_first(tmp_path):
+    """A rule for aten::mm that counts a thousand operations for each of its elements replaces the formula; others stay."""
+    (tmp_path / "rules.txt").write_text("# ours\naten::m? flops = 1000 * n0 bytes = e0 * n0\n")
+    trace = DATA / "flops" / "ops.json.gz"
+    mm = ("--annotation", "## mm ##")
+    ruled = efficiency(trace, *mm, "--attach", tmp_path / "rules.txt")
+    plain = efficiency(trace, *mm)
+    sizes = [768 * 1024, 1024 * 768, 1024 * 2304]    # of the first operand: the product, and its two gradients
+    assert flops_of(ruled, "aten::mm") in {1000 * (a + b + c) for a in sizes for b in sizes for c in sizes}
+    assert flops_of(ruled, "aten::mm") != flops_of(plain, "aten::mm")
+    assert [row for row in ruled if row["key"] != "aten::mm"] == [row for row in plain if row["key"] != "aten::mm"]
+
+
+def test_a_file_that_is_no_rule_is_refused(tmp_path):
+    (tmp_path / "rules.txt").write_text("aten::mm flops = 2 *\n")
+    done = support.run("efficiency", DATA / "flops" / "ops.json.gz", "--attach", tmp_path / "rules.txt")
+    assert done.returncode == 3 and b"line 1 is no rule of efficiency" in done.stderr

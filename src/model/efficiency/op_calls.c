@@ -4,6 +4,7 @@
  * Names and texts of arguments repeat from call to call, so each different combination is read and costed once.
  */
 #include "model/efficiency/op_calls.h"
+#include "model/efficiency/op_rules.h"
 
 #include "base/hash.h"
 #include "base/sort.h"
@@ -24,6 +25,7 @@
 /* What the name of an operator says. */
 struct known_name {
 	const struct ht_op_formula *formula;
+	const struct ht_op_rule *rule; /* of the user's, before any formula */
 	bool is_asked, is_generated;
 };
 
@@ -39,8 +41,9 @@ struct maker {
 	struct ht_run *run;
 	const struct ht_trace *t;
 	const struct ht_efficiency_options *options;
-	struct known_name *names; /* by string id */
-	struct known_cost *costs; /* open addressing */
+	const struct ht_op_rules *rules; /* NULL: none */
+	struct known_name *names;        /* by string id */
+	struct known_cost *costs;        /* open addressing */
 	size_t n_costs, cap_costs;
 	struct ht_arg_cursor dims, types, strides, concrete, bytes, grid;
 	struct ht_interval *intervals; /* room for the activities of one call */
@@ -65,8 +68,10 @@ static const struct known_name *look_at(struct maker *m, uint32_t row)
 	struct known_name *known = &m->names[id];
 	if (!known->is_asked) {
 		const char *name = ht_str(m->t, id);
-		known->formula = ht_op_formula_find(name);
-		known->is_generated = !known->formula && ht_text_starts(name, "triton_") &&
+		known->rule = m->rules ? ht_op_rules_find(m->rules, name) : NULL;
+		known->formula = known->rule ? NULL : ht_op_formula_find(name);
+		known->is_generated = !known->formula && !known->rule &&
+		                      ht_text_starts(name, "triton_") &&
 		                      !ht_text_starts(name, "triton_tem_");
 		known->is_asked = true;
 	}
@@ -78,7 +83,7 @@ static uint32_t owner_of(struct maker *m, uint32_t op)
 	if (op == HT_NONE)
 		return HT_NONE;
 	const struct known_name *known = look_at(m, op);
-	if (known->formula || known->is_generated)
+	if (known->formula || known->rule || known->is_generated)
 		return op;
 	uint32_t row = m->t->parent[op];
 	for (size_t i = 0; i < MAX_CLIMB && row != HT_NONE; i++, row = m->t->parent[row]) {
@@ -120,7 +125,7 @@ static bool cost_of(struct maker *m, uint32_t op, struct ht_op_cost *ret)
 {
 	const struct known_name *known = look_at(m, op);
 	*ret = (struct ht_op_cost){ .state = HT_COST_NO_FORMULA };
-	if (!known->formula && !known->is_generated)
+	if (!known->formula && !known->rule && !known->is_generated)
 		return true;
 	struct known_cost key = {
 		{ ht_arg_cursor_str(&m->dims, op), ht_arg_cursor_str(&m->types, op),
@@ -137,7 +142,8 @@ static bool cost_of(struct maker *m, uint32_t op, struct ht_op_cost *ret)
 			key.texts[3] };
 		struct ht_op_args args;
 		ht_op_args_read(&texts, &args);
-		key.cost = ht_op_cost(known->formula, &args, m->options->causal);
+		key.cost = known->rule ? ht_op_rule_cost(known->rule, &args)
+		                       : ht_op_cost(known->formula, &args, m->options->causal);
 		*place = key;
 		m->n_costs++;
 	}
@@ -348,6 +354,7 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 	m.names = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *m.names);
 	if (!m.names)
 		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_op_rules_attached(run, &m.rules));
 	HT_TRY(find_peaks(&m));
 	return make_calls(&m, frame);
 }

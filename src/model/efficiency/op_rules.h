@@ -31,6 +31,10 @@ enum ht_status ht_op_rules_read(ht_ctx *ctx, const char *file, const char *text,
         struct ht_arena *arena, struct ht_op_rules *ret) HT_MUST_USE;
 /* The first that fits a name, NULL: none. */
 const struct ht_op_rule *ht_op_rules_find(const struct ht_op_rules *rules, const char *name);
+/* Those that were attached to the rank in hand; NULL: none. */
+struct ht_run;
+enum ht_status ht_op_rules_attached(
+        struct ht_run *run, const struct ht_op_rules **ret_rules) HT_MUST_USE;
 struct ht_op_cost ht_op_rule_cost(const struct ht_op_rule *rule, const struct ht_op_args *args);
 
 #endif
