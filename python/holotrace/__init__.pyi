@@ -706,6 +706,67 @@ class Session:
             share [ratio]: total_ns over that of all rows
         """
         ...
+    def efficiency(
+        self,
+        *,
+        view: Literal['groups', 'roofs'] = 'groups',
+        by: Literal['op', 'shape', 'module', 'step', 'rank', 'dtype', 'kernel'] = 'op',
+        causal: Literal['exact', 'half', 'full'] = 'exact',
+        device_spec: str | Iterable[str] | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How close do operators come to what the device can do, and what could they save?
+
+        FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time is the union of the activities that a call launched. Largest could_save_ns first, then gpu_ns.
+
+            holotrace.open("traces/").efficiency(top=10)
+
+        Arguments:
+            view: rows by what by= says, or the peaks that are used (groups, roofs)
+            by: what makes a row (op, shape, module, step, rank, dtype, kernel)
+            causal: pairs that causal attention counts: those below the diagonal, half of all, or all (exact, half, full)
+            device_spec: peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            key: operator, operator and shapes, module, step, type, or longest kernel; null: none
+            calls: calls that launched GPU activity
+            gpu_ns [ns]: GPU time: union of the activities of a call, summed over calls
+            flops [FLOP]: floating-point operations of GEMM, convolution and attention; a multiply-add is two
+            bytes [bytes]: compulsory memory traffic: inputs read and results written once
+            intensity [FLOP/byte]: flops over bytes
+            dtype: type that most of the time computes with
+            bound: what limits most of the time at best: compute, memory, latency, link
+            ideal_ns [ns]: least time at the peaks of the device, of the calls that have one
+            efficiency [ratio]: ideal_ns over the GPU time of those calls
+            could_save_ns [ns]: GPU time above what well-tuned kernels attain; an upper bound
+            method: how flops and bytes are known: formula, interval (lower bounds are shown), or why not
+            vector_flops [FLOP]: operations of elementwise, norm and reduction work, outside of flops, HFU and MFU
+            flops_max [FLOP]: upper bound of flops
+            bytes_max [bytes]: upper bound of bytes
+            modelled_ns [ns]: GPU time of the calls that have a formula
+            flops_per_s [FLOP/s]: flops over modelled_ns
+            above_peak: efficiency above 105 %: wrong device, sparse kernels, causal convention or cache hits
+            event: longest activity
+        """
+        ...
     def modules(
         self,
         *,

@@ -10,6 +10,7 @@ import { Counters } from "./Counters";
 import { CriticalPath } from "./CriticalPath";
 import { Diff } from "./Diff";
 import { Distributed } from "./Distributed";
+import { Efficiency } from "./Efficiency";
 import { FlameGraph } from "./FlameGraph";
 import { Idle } from "./Idle";
 import { Kernels } from "./Kernels";
@@ -52,6 +53,7 @@ export const VIEWS: readonly View[] = [
   { id: "kernels", title: "Kernels", group: TIME, component: Kernels, key: "4" },
   { id: "modules", title: "Modules", group: TIME, component: Modules, key: "5" },
   { id: "flame", title: "Flame graph", group: TIME, component: FlameGraph, key: "6" },
+  { id: "efficiency", title: "Efficiency", group: TIME, component: Efficiency },
   { id: "memory", title: "Memory", group: TIME, component: Memory, key: "7" },
   { id: "communication", title: "Communication", group: RANKS, component: Communication, key: "8" },
   { id: "distributed", title: "Distributed", group: RANKS, component: Distributed },

@@ -1,0 +1,248 @@
+/*
+ * efficiency.c - how close operators come to what the device can do, and what they could save.
+ *
+ * Every call that launched GPU activity (op_calls.h) has, where the trace has the shapes of its arguments, a number of
+ * operations F and of bytes Q (op_cost.h). With the dense peak P of its type and the memory bandwidth B of the device
+ * (peaks.h) it cannot take less than  ideal = max(F / P, Q / B);  efficiency = ideal / time. It is bound by compute or
+ * memory, whichever is larger, or by latency where the ideal is below 2 us or the kernel has fewer blocks than the device
+ * has SMs.
+ *   could save   time above max(F / 0.8 P, Q / 0.9 B, 2 us), which well-tuned kernels attain
+ *   HFU          sum of F / P over matrix products, of the step time: what was executed, recomputation included
+ *   MFU          the same without recomputation; with --model by PaLM's formula (6 N + 12 L H Q T) per token
+ * Reads kernels, memcpy, memset and the operators that launched them; communication is left out. O(n log n).
+ * Example, H200: aten::addmm of (2048, 512) x (512, 8192) in bf16 has 17.18 GFLOP and 44.06 MB; 17.36 us at 989.4 TFLOP/s,
+ * 9.18 us at 4.8 TB/s; it took 29.15 us: bound by compute, efficiency 59.6 %, could save 29.15 - 17.36 / 0.8 = 7.45 us.
+ */
+#include "analysis/analysis.h"
+#include "model/efficiency/cost_groups.h"
+
+#include <math.h>
+#include <string.h>
+
+static enum ht_status check(struct ht_run *run);
+static enum ht_status measure(struct ht_run *run, struct ht_part *part);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define COLUMNS(COLUMN)                                                                                  \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                              \
+	COLUMN(COL_KEY, "key", HT_STR, HT_KEY,                                                           \
+	        "operator, operator and shapes, module, step, type, or longest kernel; null: none",      \
+	        NULL)                                                                                    \
+	COLUMN(COL_CALLS, "calls", HT_I64, HT_MEASURE, "calls that launched GPU activity", NULL)         \
+	COLUMN(COL_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                            \
+	        "GPU time: union of the activities of a call, summed over calls", NULL)                  \
+	COLUMN(COL_FLOPS, "flops", HT_I64, HT_MEASURE,                                                   \
+	        "floating-point operations of GEMM, convolution and attention; a multiply-add is two",   \
+	        "FLOP")                                                                                  \
+	COLUMN(COL_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                                 \
+	        "compulsory memory traffic: inputs read and results written once", NULL)                 \
+	COLUMN(COL_INTENSITY, "intensity", HT_F64, HT_DETAIL, "flops over bytes", "FLOP/byte")           \
+	COLUMN(COL_DTYPE, "dtype", HT_STR, HT_MEASURE, "type that most of the time computes with",       \
+	        NULL)                                                                                    \
+	COLUMN(COL_BOUND, "bound", HT_STR, HT_MEASURE,                                                   \
+	        "what limits most of the time at best: compute, memory, latency, link", NULL)            \
+	COLUMN(COL_IDEAL_NS, "ideal_ns", HT_DURATION, HT_MEASURE,                                        \
+	        "least time at the peaks of the device, of the calls that have one", NULL)               \
+	COLUMN(COL_EFFICIENCY, "efficiency", HT_RATIO, HT_MEASURE,                                       \
+	        "ideal_ns over the GPU time of those calls", NULL)                                       \
+	COLUMN(COL_COULD_SAVE_NS, "could_save_ns", HT_DURATION, HT_MEASURE,                              \
+	        "GPU time above what well-tuned kernels attain; an upper bound", NULL)                   \
+	COLUMN(COL_METHOD, "method", HT_STR, HT_MEASURE,                                                 \
+	        "how flops and bytes are known: formula, interval (lower bounds are shown), or why not", \
+	        NULL)                                                                                    \
+	COLUMN(COL_VECTOR_FLOPS, "vector_flops", HT_I64, HT_DETAIL,                                      \
+	        "operations of elementwise, norm and reduction work, outside of flops, HFU and MFU",     \
+	        "FLOP")                                                                                  \
+	COLUMN(COL_FLOPS_MAX, "flops_max", HT_I64, HT_DETAIL, "upper bound of flops", "FLOP")            \
+	COLUMN(COL_BYTES_MAX, "bytes_max", HT_BYTES, HT_DETAIL, "upper bound of bytes", NULL)            \
+	COLUMN(COL_MODELLED_NS, "modelled_ns", HT_DURATION, HT_DETAIL,                                   \
+	        "GPU time of the calls that have a formula", NULL)                                       \
+	COLUMN(COL_FLOPS_PER_S, "flops_per_s", HT_F64, HT_DETAIL, "flops over modelled_ns",              \
+	        "FLOP/s")                                                                                \
+	COLUMN(COL_ABOVE_PEAK, "above_peak", HT_BOOL, HT_DETAIL,                                         \
+	        "efficiency above 105 %: wrong device, sparse kernels, causal convention or cache hits", \
+	        NULL)                                                                                    \
+	COLUMN(COL_EVENT, "event", HT_EVENT, HT_DETAIL, "longest activity", NULL)
+HT_COLUMNS(columns, COLUMNS);
+
+#define ROOF_COLUMNS(COLUMN)                                                                       \
+	COLUMN(ROOF_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(ROOF_DEVICE, "device", HT_I64, HT_KEY, "number of the device", NULL)                \
+	COLUMN(ROOF_NAME, "name", HT_STR, HT_KEY, "name of the device as the trace has it", NULL)  \
+	COLUMN(ROOF_DTYPE, "dtype", HT_STR, HT_KEY, "type of matrix products", NULL)               \
+	COLUMN(ROOF_PEAK_FLOPS_PER_S, "peak_flops_per_s", HT_F64, HT_MEASURE,                      \
+	        "dense peak of matrix products; null: not known", "FLOP/s")                        \
+	COLUMN(ROOF_MEMORY_BYTES_PER_S, "memory_bytes_per_s", HT_F64, HT_MEASURE,                  \
+	        "peak memory bandwidth", "byte/s")                                                 \
+	COLUMN(ROOF_RIDGE, "ridge", HT_F64, HT_MEASURE, "intensity from which on compute limits",  \
+	        "FLOP/byte")                                                                       \
+	COLUMN(ROOF_FABRIC_BYTES_PER_S, "fabric_bytes_per_s", HT_F64, HT_DETAIL,                   \
+	        "peak bandwidth to other devices, both directions together", "byte/s")             \
+	COLUMN(ROOF_PART, "part", HT_RATIO, HT_DETAIL,                                             \
+	        "SMs of the trace over those of the whole device", NULL)                           \
+	COLUMN(ROOF_SOURCE, "source", HT_STR, HT_MEASURE, "where the peaks are from", NULL)
+HT_COLUMNS(roof_columns, ROOF_COLUMNS);
+
+static const struct ht_schema schemas[] = {
+	{ "groups", columns, HT_COUNT(columns) },
+	{ "roofs", roof_columns, HT_COUNT(roof_columns) },
+};
+
+static const struct ht_param params[] = {
+	{ "view", HT_STR, "groups", "rows by what --by says, or the peaks that are used",
+	        "groups|roofs" },
+	{ "by", HT_STR, "op", "what makes a row", "op|shape|module|step|rank|dtype|kernel" },
+	{ "causal", HT_STR, "exact",
+	        "pairs that causal attention counts: those below the diagonal, half of all, or all",
+	        "exact|half|full" },
+	{ "device-spec", HT_STR, NULL,
+	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric",
+	        NULL },
+};
+
+const struct ht_analysis ht_analysis_efficiency = {
+	.info = {
+		.name = "efficiency",
+		.group = "gpu",
+		.title = "Efficiency",
+		.question = "How close do operators come to what the device can do, and what could they save?",
+		.method = "FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time "
+			  "is the union of the activities that a call launched. Largest could_save_ns first, then "
+			  "gpu_ns.",
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "view",
+		.params = params,
+		.n_params = HT_COUNT(params),
+		.n_sets = 1,
+	},
+	.facts = { { "rows", columns, HT_COUNT(columns) },
+	        { "roofs", roof_columns, HT_COUNT(roof_columns) } },
+	.choose = check,
+	.per_rank = measure,
+	.finish = finish,
+};
+
+static enum ht_status check(struct ht_run *run)
+{
+	return ht_peaks_check(run, ht_run_str(run, "device-spec"));
+}
+
+static enum ht_cost_by by_of(const struct ht_run *run)
+{
+	static const char *const names[] = { "op", "shape", "module", "step", "rank", "dtype",
+		"kernel" };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (ht_run_is(run, "by", names[i]))
+			return (enum ht_cost_by)i;
+	return HT_COST_BY_OP;
+}
+
+static struct ht_efficiency_options options_of(const struct ht_run *run)
+{
+	return (struct ht_efficiency_options){
+		.causal = ht_run_is(run, "causal", "full")   ? HT_CAUSAL_FULL
+		          : ht_run_is(run, "causal", "half") ? HT_CAUSAL_HALF
+		                                             : HT_CAUSAL_EXACT,
+		.device_spec = ht_run_str(run, "device-spec"),
+	};
+}
+
+static double ratio(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+static void put_group(struct ht_run *run, const struct ht_cost_group *g, ht_table *table)
+{
+	size_t dtype = ht_cost_most(g->dtype_ns, HT_DTYPE_UNKNOWN + 1, HT_N_DTYPES);
+	size_t bound = ht_cost_most(g->bound_ns, HT_BOUND_UNKNOWN + 1, HT_N_BOUND);
+	size_t state = 0;
+	for (size_t i = 1; i < HT_N_COST_STATES; i++)
+		if (g->state_ns[i] > g->state_ns[state])
+			state = i;
+	bool has_bytes = g->n_with_bytes > 0 && g->n_with_bytes == g->n_modelled;
+	double efficiency = ratio(g->ideal_ns, g->roofed_ns);
+	ht_table_row(table);
+	ht_table_put_i64(table, COL_RANK, run->rank);
+	ht_table_put_str(table, COL_KEY, g->key);
+	ht_table_put_i64(table, COL_CALLS, g->calls);
+	ht_table_put_i64(table, COL_GPU_NS, g->gpu_ns);
+	ht_table_put_known(table, COL_FLOPS, g->n_modelled ? g->flops : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, COL_BYTES, has_bytes ? g->bytes : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, COL_INTENSITY, has_bytes ? ratio(g->flops, g->bytes) : NAN);
+	ht_table_put_str(table, COL_DTYPE, ht_dtype_name((enum ht_dtype)dtype));
+	ht_table_put_str(table, COL_BOUND, ht_bound_name((enum ht_bound)bound));
+	ht_table_put_known(
+	        table, COL_IDEAL_NS, g->roofed_ns > 0 ? g->ideal_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(table, COL_EFFICIENCY, efficiency);
+	ht_table_put_known(table, COL_COULD_SAVE_NS,
+	        g->roofed_ns > 0 ? g->could_save_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_str(table, COL_METHOD, ht_cost_method((enum ht_cost_state)state));
+	ht_table_put_known(
+	        table, COL_VECTOR_FLOPS, g->n_modelled ? g->vector_flops : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        table, COL_FLOPS_MAX, g->n_modelled ? g->flops_max : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, COL_BYTES_MAX, has_bytes ? g->bytes_max : HT_NO_I64, HT_NO_I64);
+	ht_table_put_i64(table, COL_MODELLED_NS, g->modelled_ns);
+	ht_table_put_f64(
+	        table, COL_FLOPS_PER_S, g->flops ? 1e9 * ratio(g->flops, g->modelled_ns) : NAN);
+	ht_table_put_i64(table, COL_ABOVE_PEAK, !isnan(efficiency) && efficiency > 1.05);
+	ht_table_put_known(table, COL_EVENT,
+	        g->longest == HT_NONE ? HT_NO_I64 : ht_event_id(run->rank, g->longest), HT_NO_I64);
+}
+
+static double known(double value)
+{
+	return value > 0 ? value : NAN;
+}
+
+static void put_roofs(struct ht_run *run, const struct ht_op_calls *calls, ht_table *table)
+{
+	static const uint8_t types[] = { HT_DTYPE_F64, HT_DTYPE_F32, HT_DTYPE_TF32, HT_DTYPE_BF16,
+		HT_DTYPE_F16, HT_DTYPE_F8, HT_DTYPE_F4 };
+	for (size_t i = 0; i < calls->n_peaks; i++)
+		for (size_t k = 0; k < HT_COUNT(types); k++) {
+			const struct ht_peaks *peaks = &calls->peaks[i];
+			double peak = known(peaks->flops[types[k]]), bytes = known(peaks->bytes);
+			ht_table_row(table);
+			ht_table_put_i64(table, ROOF_RANK, run->rank);
+			ht_table_put_i64(table, ROOF_DEVICE, run->trace->devices[i].id);
+			ht_table_put_str(table, ROOF_NAME, peaks->name);
+			ht_table_put_str(table, ROOF_DTYPE, ht_dtype_name((enum ht_dtype)types[k]));
+			ht_table_put_f64(table, ROOF_PEAK_FLOPS_PER_S, peak);
+			ht_table_put_f64(table, ROOF_MEMORY_BYTES_PER_S, bytes);
+			ht_table_put_f64(table, ROOF_RIDGE, peak / bytes);
+			ht_table_put_f64(
+			        table, ROOF_FABRIC_BYTES_PER_S, known(peaks->fabric_bytes));
+			ht_table_put_f64(table, ROOF_PART, peaks->is_known ? peaks->part : NAN);
+			ht_table_put_str(
+			        table, ROOF_SOURCE, peaks->is_known ? peaks->source : NULL);
+		}
+}
+
+static enum ht_status measure(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_efficiency_options options = options_of(run);
+	struct ht_frame frame = { 0 };
+	struct ht_op_calls calls = { 0 };
+	struct ht_cost_groups groups = { 0 };
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	HT_TRY(ht_op_calls_make(run, &frame, &options, &calls));
+	HT_TRY(ht_cost_groups_make(run, &calls, by_of(run), &groups));
+	for (size_t i = 0; i < groups.n; i++)
+		put_group(run, &groups.list[i], part->facts[0]);
+	put_roofs(run, &calls, part->facts[1]);
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	if (ht_run_is(run, "view", "roofs")) {
+		HT_TRY(ht_table_set_method(table, "dense peaks, without sparsity"));
+		return ht_parts_rows(run, parts, 1, 0, table);
+	}
+	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	HT_TRY(ht_frame_set_method(run, table, "of the dense peaks"));
+	return ht_table_sort(run->ctx, table, "rank,-could_save_ns,-gpu_ns,key");
+}

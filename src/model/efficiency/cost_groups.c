@@ -1,0 +1,200 @@
+/*
+ * cost_groups.c - see cost_groups.h.
+ *
+ * Recomputed are products of a forward pass that run inside the backward pass (activation checkpointing): the operator, or
+ * one around it, has a sequence number of its own and stands below an autograd node. Operators of the backward pass itself
+ * have none: they run without grad mode.
+ */
+#include "model/efficiency/cost_groups.h"
+
+#include "base/checked.h"
+#include "base/intern.h"
+#include "base/text.h"
+#include "model/calls/attribution.h"
+
+#include <inttypes.h>
+
+#define BACKWARD_NODE "autograd::engine::evaluate_function: "
+/* How far above an operator its autograd node may be. */
+#define MAX_CLIMB 64
+
+struct grouper {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	const struct ht_op_calls *calls;
+	enum ht_cost_by by;
+	struct ht_pool keys;
+	struct ht_vec
+	        groups;    /* struct ht_cost_group, by id of the key; the last is that of no key */
+	uint32_t nameless; /* its place + 1; 0: none yet */
+	struct ht_attribution attribution;
+	struct ht_arg_cursor dims, sequence;
+};
+
+/* ---- keys ---- */
+
+static const char *shape_key(struct grouper *g, const struct ht_op_call *call)
+{
+	const char *name = ht_str(g->t, g->t->name[call->op]);
+	const char *dims = ht_arg_cursor_str(&g->dims, call->op);
+	return dims ? ht_arena_printf(g->run->scratch, "%s %s", name, dims) : name;
+}
+
+/* The step in which the activity was launched. */
+static const char *step_key(struct grouper *g, const struct ht_op_call *call)
+{
+	const struct ht_gpu *gpu = &g->t->gpu[g->calls->activities[call->first]];
+	uint32_t row = gpu->launch != HT_NONE ? gpu->launch : gpu->row;
+	uint32_t step = g->t->step[row];
+	return step == HT_NONE
+	               ? NULL
+	               : ht_arena_printf(g->run->scratch, "%" PRId64, g->t->steps[step].number);
+}
+
+static const char *module_key(struct grouper *g, const struct ht_op_call *call)
+{
+	uint32_t row = call->op != HT_NONE ? call->op : call->longest;
+	uint32_t module = g->attribution.modules ? g->attribution.modules[row] : HT_NONE;
+	return module == HT_NONE ? NULL : g->attribution.module_texts[module];
+}
+
+/* False when out of memory; NULL is a key, too. */
+static bool key_of(struct grouper *g, const struct ht_op_call *call, const char **ret_key)
+{
+	bool by_op = g->by == HT_COST_BY_OP || g->by == HT_COST_BY_SHAPE;
+	switch (by_op && call->op == HT_NONE ? HT_COST_BY_KERNEL : g->by) {
+	case HT_COST_BY_OP: *ret_key = ht_str(g->t, g->t->name[call->op]); return true;
+	case HT_COST_BY_SHAPE: *ret_key = shape_key(g, call); return *ret_key != NULL;
+	case HT_COST_BY_MODULE: *ret_key = module_key(g, call); return true;
+	case HT_COST_BY_STEP: *ret_key = step_key(g, call); return true;
+	case HT_COST_BY_RANK: *ret_key = "all"; return true;
+	case HT_COST_BY_DTYPE: *ret_key = ht_dtype_name(call->dtype); return true;
+	case HT_COST_BY_KERNEL: *ret_key = ht_str(g->t, g->t->name[call->longest]); return true;
+	}
+	return true;
+}
+
+static struct ht_cost_group *new_group(struct grouper *g, const char *key)
+{
+	struct ht_cost_group group = { .key = key, .longest = HT_NONE };
+	if (!HT_VEC_PUSH(g->run->ctx->mem, &g->groups, struct ht_cost_group, group))
+		return NULL;
+	return (struct ht_cost_group *)g->groups.data + g->groups.n - 1;
+}
+
+/* NULL when out of memory. */
+static struct ht_cost_group *group_of(struct grouper *g, const char *key)
+{
+	struct ht_cost_group *list = g->groups.data;
+	if (!key) {
+		if (g->nameless)
+			return &list[g->nameless - 1];
+		g->nameless = (uint32_t)g->groups.n + 1;
+		return new_group(g, NULL);
+	}
+	struct ht_text text;
+	size_t n = strlen(key), n_before = g->keys.texts.n;
+	if (!ht_pool_add(&g->keys, key, n, ht_hash(key, n), &text))
+		return NULL;
+	size_t at = text.id + (g->nameless && text.id + 1 >= g->nameless);
+	return g->keys.texts.n > n_before ? new_group(g, key) : &list[at];
+}
+
+/* ---- sums ---- */
+
+static bool is_recomputed(struct grouper *g, uint32_t op)
+{
+	const struct ht_trace *t = g->t;
+	size_t n_numbered = 0;
+	for (size_t i = 0; i < MAX_CLIMB && op != HT_NONE; i++, op = t->parent[op]) {
+		if (t->kind[op] != HT_KIND_CPU_OP)
+			continue;
+		if (ht_text_starts(ht_str(t, t->name[op]), BACKWARD_NODE))
+			return n_numbered >
+			       1; /* the node below it has the number of its forward operator */
+		n_numbered += ht_arg_cursor_i64(&g->sequence, op, -1) >= 0;
+	}
+	return false;
+}
+
+static void add_cost(struct grouper *g, struct ht_cost_group *group, const struct ht_op_call *call)
+{
+	const struct ht_op_cost *cost = &call->cost;
+	const struct ht_peaks *peaks = ht_op_call_peaks(g->t, g->calls, call);
+	group->n_modelled++;
+	group->n_with_bytes += cost->has_bytes;
+	ht_sum(&group->modelled_ns, call->gpu_ns);
+	ht_sum(&group->flops, (int64_t)cost->flops);
+	ht_sum(&group->flops_max, (int64_t)cost->flops_max);
+	ht_sum(&group->vector_flops, (int64_t)cost->vector_flops);
+	ht_sum(&group->bytes, (int64_t)cost->bytes);
+	ht_sum(&group->bytes_max, (int64_t)cost->bytes_max);
+	if (cost->flops && peaks->flops[call->dtype] > 0)
+		group->roof_s += (double)cost->flops / peaks->flops[call->dtype];
+	if (cost->flops && is_recomputed(g, call->op))
+		ht_sum(&group->recomputed_flops, (int64_t)cost->flops);
+}
+
+static void add_call(struct grouper *g, struct ht_cost_group *group, const struct ht_op_call *call)
+{
+	group->calls++;
+	ht_sum(&group->gpu_ns, call->gpu_ns);
+	ht_sum(&group->dtype_ns[call->dtype], call->gpu_ns);
+	ht_sum(&group->bound_ns[call->bound], call->gpu_ns);
+	ht_sum(&group->state_ns[call->cost.state], call->gpu_ns);
+	if (g->t->dur_ns[call->longest] > group->longest_ns || group->longest == HT_NONE) {
+		group->longest = call->longest;
+		group->longest_ns = g->t->dur_ns[call->longest];
+	}
+	if (ht_cost_is_known((enum ht_cost_state)call->cost.state))
+		add_cost(g, group, call);
+	if (call->ideal_ns == HT_NO_I64)
+		return;
+	ht_sum(&group->roofed_ns, call->gpu_ns);
+	ht_sum(&group->ideal_ns, call->ideal_ns);
+	ht_sum(&group->could_save_ns, call->could_save_ns);
+}
+
+static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
+{
+	if (g->by == HT_COST_BY_MODULE)
+		HT_TRY(ht_attribution_make(g->run, g->t, HT_ATTRIBUTE_MODULES, &g->attribution));
+	for (size_t i = 0; i < g->calls->n; i++) {
+		const char *key = NULL;
+		if (!key_of(g, &g->calls->list[i], &key))
+			return ht_fail_nomem(g->run->ctx);
+		struct ht_cost_group *group = group_of(g, key);
+		if (!group)
+			return ht_fail_nomem(g->run->ctx);
+		add_call(g, group, &g->calls->list[i]);
+	}
+	ret->n = g->groups.n;
+	ret->list = ht_arena_room(g->run->scratch, (ret->n + 1) * sizeof *ret->list);
+	if (!ret->list)
+		return ht_fail_nomem(g->run->ctx);
+	if (ret->n)
+		memcpy(ret->list, g->groups.data, ret->n * sizeof *ret->list);
+	return HT_OK;
+}
+
+enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls *calls,
+        enum ht_cost_by by, struct ht_cost_groups *ret)
+{
+	struct grouper g = { .run = run, .t = run->trace, .calls = calls, .by = by };
+	g.dims = ht_arg_cursor(run->trace, "Input Dims");
+	g.sequence = ht_arg_cursor(run->trace, "Sequence number");
+	ht_pool_init(&g.keys, run->ctx->mem);
+	enum ht_status status = add_calls(&g, ret);
+	ht_vec_free(run->ctx->mem, &g.groups, sizeof(struct ht_cost_group));
+	ht_pool_done(&g.keys);
+	return status;
+}
+
+size_t ht_cost_most(const int64_t *times_ns, size_t first, size_t n)
+{
+	size_t most = 0;
+	for (size_t i = first; i < n; i++)
+		if (times_ns[i] > 0 && (most == 0 || times_ns[i] > times_ns[most]))
+			most = i;
+	return most;
+}

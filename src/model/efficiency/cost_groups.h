@@ -1,0 +1,47 @@
+/*
+ * cost_groups.h - calls with their costs (op_calls.h) added up by operator, shapes, module, step, type, kernel or all together.
+ */
+#ifndef HT_MODEL_EFFICIENCY_COST_GROUPS_H
+#define HT_MODEL_EFFICIENCY_COST_GROUPS_H
+
+#include "model/efficiency/op_calls.h"
+
+enum ht_cost_by {
+	HT_COST_BY_OP,
+	HT_COST_BY_SHAPE,
+	HT_COST_BY_MODULE,
+	HT_COST_BY_STEP,
+	HT_COST_BY_RANK,
+	HT_COST_BY_DTYPE,
+	HT_COST_BY_KERNEL
+};
+
+struct ht_cost_group {
+	const char *key; /* NULL: no module, no step, no type */
+	int64_t calls, gpu_ns;
+	int64_t flops, flops_max, vector_flops, bytes, bytes_max; /* of the calls with a formula */
+	int64_t modelled_ns; /* time of the calls with a formula */
+	int64_t roofed_ns;   /* time of the calls whose ideal is known, and that */
+	int64_t ideal_ns, could_save_ns;
+	int64_t n_modelled, n_with_bytes;
+	double roof_s; /* of matrix products at the peaks of their types: F / P */
+	int64_t recomputed_flops;
+	uint32_t longest; /* row of the longest activity */
+	int64_t longest_ns;
+	/* what most of the time is */
+	int64_t dtype_ns[HT_N_DTYPES], bound_ns[HT_N_BOUND], state_ns[HT_N_COST_STATES];
+};
+
+struct ht_cost_groups {
+	struct ht_cost_group *list; /* in the order in which they were met */
+	size_t n;
+};
+
+/* Memory in scratch. */
+enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls *calls,
+        enum ht_cost_by by, struct ht_cost_groups *ret) HT_MUST_USE;
+
+/* The index with the most time, of those from first on; 0 when there is none. */
+size_t ht_cost_most(const int64_t *times_ns, size_t first, size_t n);
+
+#endif

@@ -1,0 +1,126 @@
+"""efficiency against PyTorch's own counter, and against figures worked out from the definitions.
+
+tests/data/flops has one annotation per kind of operator, forward and backward, and what torch.utils.flop_counter says of each.
+Its convention is that causal attention counts every pair. For the weights of grouped convolutions it does not divide by
+the groups (the true figure is three times the forward pass), and it has no answer for grouped-query attention.
+"""
+import json
+
+import pytest
+
+import support
+
+DATA = support.ROOT / "tests" / "data"
+TRUTH = json.loads((DATA / "flops" / "truth.json").read_text())
+#: What an operator is called where the counter sees it, and where it launches kernels.
+LAUNCHES = {"aten.convolution": ("aten::cudnn_convolution", "aten::cudnn_convolution_transpose"),
+            "aten._scaled_dot_product_cudnn_attention": ("aten::_cudnn_attention_forward",),
+            "aten._scaled_dot_product_cudnn_attention_backward": ("aten::_cudnn_attention_backward",)}
+
+
+def efficiency(*args):
+    names, rows = support.read_csv(support.output("efficiency", *args, "--format", "csv"))
+    return [dict(zip(names, row)) for row in rows]
+
+
+def flops_of(rows, *keys):
+    return sum(int(row["flops"] or 0) for row in rows if row["key"] in keys)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TRUTH if kind not in ("model", "conv_group", "sdpa_gqa")])
+def test_operators_equal_the_counter(kind):
+    rows = efficiency(DATA / "flops" / "ops.json.gz", "--annotation", f"## {kind} ##", "--causal", "full")
+    assert sum(int(row["flops"] or 0) for row in rows) == TRUTH[kind]["total"]
+    for operator, flops in TRUTH[kind]["by_op"].items():
+        assert flops_of(rows, *LAUNCHES.get(operator, (operator.replace("aten.", "aten::"),))) == flops, operator
+
+
+def test_weights_of_grouped_convolutions_are_divided_by_the_groups():
+    rows = efficiency(DATA / "flops" / "ops.json.gz", "--annotation", "## conv_group ##", "--by", "rank")
+    assert int(rows[0]["flops"]) == 3 * TRUTH["conv_group"]["by_op"]["aten.convolution"]
+
+
+def test_query_heads_that_share_keys():
+    """(2, 8, 512, 64) queries, so 2 * 2 * 8 * 512 * 512 * (64 + 64) forward and 2.5 times that backward."""
+    rows = efficiency(DATA / "flops" / "ops.json.gz", "--annotation", "## sdpa_gqa ##", "--causal", "full", "--by", "rank")
+    forward = 2 * 2 * 8 * 512 * 512 * 128
+    assert int(rows[0]["flops"]) == forward + forward * 5 // 2
+
+
+def test_the_model_and_its_modules_equal_the_counter():
+    trace, steps = DATA / "flops" / "model.json.gz", 3
+    total = efficiency(trace, "--causal", "full", "--step", "all", "--by", "rank")
+    assert int(total[0]["flops"]) == steps * TRUTH["model"]["total"]
+    modules = efficiency(trace, "--causal", "full", "--step", "all", "--by", "module")
+    assert sum(int(row["flops"] or 0) for row in modules) == steps * TRUTH["model"]["total"]
+    by_module = {name: sum(parts.values()) for name, parts in TRUTH["model"]["by_module"].items()}
+    for block in range(4):
+        inside = [row for row in modules if f"Block_{block}" in (row["key"] or "")]
+        assert sum(int(row["flops"] or 0) for row in inside) == steps * by_module[f"GPT.blocks.{block}"]
+        for k, name in enumerate(("qkv", "proj", "fc1", "fc2")):
+            own = [row for row in inside if row["key"].endswith(f"Linear_{4 * block + k}")]
+            assert sum(int(row["flops"]) for row in own) == steps * by_module[f"GPT.blocks.{block}.{name}"]
+
+
+def test_products_of_a_training_step_are_six_times_parameters_and_tokens():
+    """6 layers of 12 * 512^2 parameters and a head of 8192 * 512, 2048 tokens, two steps."""
+    rows = efficiency(support.ROOT / "examples" / "train", "--step", "all")
+    parameters = 6 * 12 * 512**2 + 8192 * 512
+    assert flops_of(rows, "aten::mm", "aten::addmm") == 2 * 6 * parameters * 2048
+
+
+def test_convolutions_of_resnet():
+    """As PyTorch's with_flops prints it for the forward pass; the first layer has no gradient of its input."""
+    rows = efficiency(DATA / "resnet" / "resnet.json.gz", "--step", "all")
+    assert flops_of(rows, "aten::cudnn_convolution") == 232_135_852_032
+    assert flops_of(rows, "aten::convolution_backward") == 449_165_918_208
+
+
+@pytest.mark.parametrize("by", ["shape", "module", "step", "rank", "dtype", "kernel"])
+def test_groupings_add_up_to_the_same(by):
+    trace = DATA / "flops" / "model.json.gz"
+    expected = efficiency(trace)
+    rows = efficiency(trace, "--by", by)
+    for column in ("calls", "gpu_ns", "flops", "vector_flops", "could_save_ns"):
+        assert sum(int(row[column] or 0) for row in rows) == sum(int(row[column] or 0) for row in expected), column
+
+
+def test_an_unknown_device_has_no_roof(tmp_path):
+    """Its operations are counted all the same, and the user can say what it is capable of."""
+    trace = support.trace_bytes(DATA / "flops" / "ops.json.gz").replace(b"NVIDIA H200", b"NVIDIA H999")
+    (tmp_path / "other.json").write_bytes(trace)
+    rows = efficiency(tmp_path / "other.json", "--by", "rank")
+    assert rows[0]["flops"] and not rows[0]["ideal_ns"] and not rows[0]["efficiency"]
+    said = efficiency(tmp_path / "other.json", "--by", "rank", "--device-spec",
+                      "name=NVIDIA H999,fp64=66.9,fp32=66.9,tf32=494.7,bf16=989.4,fp8=1978.9,hbm=4800")
+    known = efficiency(DATA / "flops" / "ops.json.gz", "--by", "rank")
+    assert said[0]["ideal_ns"] == known[0]["ideal_ns"] and known[0]["ideal_ns"]
+
+
+def test_a_part_of_a_device_has_a_part_of_its_peaks(tmp_path):
+    """Half of the SMs: products take twice as long at best."""
+    trace = support.trace_bytes(DATA / "flops" / "ops.json.gz").replace(b'"numSms": 132', b'"numSms": 66')
+    (tmp_path / "half.json").write_bytes(trace)
+    mm = ("--annotation", "## fp32 ##", "--where", "key = aten::mm")
+    half = efficiency(tmp_path / "half.json", *mm)[0]
+    whole = efficiency(DATA / "flops" / "ops.json.gz", *mm)[0]
+    assert abs(int(half["ideal_ns"]) - 2 * int(whole["ideal_ns"])) <= int(whole["calls"])
+
+
+def test_rules_of_the_user_come_first(tmp_path):
+    """A rule for aten::mm that counts a thousand operations for each of its elements replaces the formula; others stay."""
+    (tmp_path / "rules.txt").write_text("# ours\naten::m? flops = 1000 * n0 bytes = e0 * n0\n")
+    trace = DATA / "flops" / "ops.json.gz"
+    mm = ("--annotation", "## mm ##")
+    ruled = efficiency(trace, *mm, "--attach", tmp_path / "rules.txt")
+    plain = efficiency(trace, *mm)
+    sizes = [768 * 1024, 1024 * 768, 1024 * 2304]    # of the first operand: the product, and its two gradients
+    assert flops_of(ruled, "aten::mm") in {1000 * (a + b + c) for a in sizes for b in sizes for c in sizes}
+    assert flops_of(ruled, "aten::mm") != flops_of(plain, "aten::mm")
+    assert [row for row in ruled if row["key"] != "aten::mm"] == [row for row in plain if row["key"] != "aten::mm"]
+
+
+def test_a_file_that_is_no_rule_is_refused(tmp_path):
+    (tmp_path / "rules.txt").write_text("aten::mm flops = 2 *\n")
+    done = support.run("efficiency", DATA / "flops" / "ops.json.gz", "--attach", tmp_path / "rules.txt")
+    assert done.returncode == 3 and b"line 1 is no rule of efficiency" in done.stderr
