@@ -14,6 +14,7 @@
 struct ht_analysis;
 struct ht_set_facts;
 struct ht_clocks;
+struct ht_matches;
 struct ht_question;
 struct ht_attached;
 
@@ -48,6 +49,8 @@ struct ht_run {
 	/* matched collectives and fitted clocks of each set, when parts are brought together; NULL for one rank,
 	 * and where the analysis does not ask for them */
 	const struct ht_clocks *clocks[HT_MAX_SETS];
+	const struct ht_matches *matches[HT_MAX_SETS]; /* those of the clocks */
+	const struct ht_time_move *moves[HT_MAX_SETS]; /* the same, by rank of the roster */
 	/* the rank in hand */
 	const struct ht_trace *trace;
 	int64_t rank;

@@ -325,28 +325,38 @@ static struct ht_parts side_of(const struct ht_parts *parts, size_t side)
 static const char clocks_kind;
 static const struct ht_memo_key clocks_key = { SIZE_MAX, &clocks_kind, 0 };
 
+static void set_clocks(struct ht_run *run, size_t side, const struct ht_clocks *clocks)
+{
+	run->clocks[side] = clocks;
+	run->matches[side] = clocks ? &clocks->matches : NULL;
+	run->moves[side] = clocks ? clocks->moves : NULL;
+}
+
 /* Kept for the runs to come where that is possible; under a limit nothing is, or what one run keeps could make
  * another fail. */
 static enum ht_status fit_side(
         struct ht_run *run, size_t side, const struct ht_parts *calls, struct ht_memo *memo)
 {
 	const struct ht_roster *roster = run->rosters[side];
+	const struct ht_clocks *clocks = NULL;
 	struct ht_arena arena;
 	if (memo && !memo->mem->limit) {
 		ht_arena_init(&arena, memo->mem);
-		enum ht_status status = ht_clocks_fit(
-		        run->ctx, &arena, run->scratch, roster, calls, &run->clocks[side]);
+		enum ht_status status =
+		        ht_clocks_fit(run->ctx, &arena, run->scratch, roster, calls, &clocks);
 		if (status != HT_OK) {
 			ht_arena_done(&arena);
 			return status;
 		}
-		run->clocks[side] = ht_memo_keep(memo, clocks_key, &arena, run->clocks[side]);
-		if (run->clocks[side])
+		clocks = ht_memo_keep(memo, clocks_key, &arena, clocks);
+		set_clocks(run, side, clocks);
+		if (clocks)
 			return HT_OK;
 		ht_arena_done(&arena);
 	}
-	return ht_clocks_fit(
-	        run->ctx, run->scratch, run->scratch, roster, calls, &run->clocks[side]);
+	HT_TRY(ht_clocks_fit(run->ctx, run->scratch, run->scratch, roster, calls, &clocks));
+	set_clocks(run, side, clocks);
+	return HT_OK;
 }
 
 enum ht_status ht_run_fit_clocks(
@@ -377,7 +387,7 @@ static bool lacks_clocks(struct ht_run *run, ht_set *const *sets)
 {
 	bool lacks = false;
 	for (size_t i = 0; ht_run_needs_clocks(run) && i < run->n_sets; i++) {
-		run->clocks[i] = sets[i]->memo ? ht_memo_find(sets[i]->memo, clocks_key) : NULL;
+		set_clocks(run, i, sets[i]->memo ? ht_memo_find(sets[i]->memo, clocks_key) : NULL);
 		lacks |= !run->clocks[i];
 	}
 	return lacks;

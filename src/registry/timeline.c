@@ -79,7 +79,7 @@ static enum ht_status find_clock(ht_ctx *ctx, ht_set *set, size_t i, struct ht_t
 	enum ht_status status = ht_set_clocks(ctx, set, &scratch, &clocks);
 	if (status == HT_OK && clocks) {
 		const struct ht_clock *clock = &clocks->of[i];
-		timeline->move = clock->move;
+		timeline->move = clocks->moves[i];
 		timeline->info.aligned = clocks->aligned;
 		timeline->info.moved_ns = clock->moved_ns;
 		if (clock->uncertainty_ns != HT_NO_I64)

@@ -70,7 +70,7 @@ int ht_sql_move(struct ht_sql_session *s, size_t i, struct ht_time_move *ret_mov
 	}
 	s->has_clocks = true;
 	*ret_move =
-	        s->clocks ? s->clocks->of[i].move
+	        s->clocks ? s->clocks->moves[i]
 	                  : (struct ht_time_move){ .shift_ns = s->set->roster.ranks[i].offset_ns };
 	return SQLITE_OK;
 }

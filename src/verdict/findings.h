@@ -15,7 +15,7 @@
 #define HT_VERDICT_FINDINGS_H
 
 #include "graph/cp_across.h"
-#include "model/device/breakdown.h"
+#include "model/communication/breakdown.h"
 #include "model/device/idle.h"
 #include "model/steps/step_roles.h"
 #include "model/stragglers/straggler.h"

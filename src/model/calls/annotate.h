@@ -8,7 +8,7 @@
 #ifndef HT_MODEL_CALLS_ANNOTATE_H
 #define HT_MODEL_CALLS_ANNOTATE_H
 
-#include "model/calls/autograd.h"
+#include "model/rows/autograd.h"
 #include "model/rows/chain.h"
 #include "model/device/gpu_work.h"
 

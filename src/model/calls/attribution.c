@@ -3,7 +3,7 @@
  */
 #include "model/calls/attribution.h"
 
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 #include "model/device/launch.h"
 #include "model/rows/name_traits.h"
 #include "model/share.h"

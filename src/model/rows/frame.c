@@ -6,7 +6,7 @@
  * policy may have another selection.
  */
 #include "model/rows/frame.h"
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"

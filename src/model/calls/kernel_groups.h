@@ -4,8 +4,8 @@
  * Kernels of the frame, by category: neither copies nor sets, nor what only waits. Blocks per SM and occupancy are
  * as the profiler estimated them, in millionths and weighted by duration; a kernel without them counts as 0.
  */
-#ifndef HT_MODEL_DEVICE_KERNEL_GROUPS_H
-#define HT_MODEL_DEVICE_KERNEL_GROUPS_H
+#ifndef HT_MODEL_CALLS_KERNEL_GROUPS_H
+#define HT_MODEL_CALLS_KERNEL_GROUPS_H
 
 #include "model/numbers/pooled.h"
 
@@ -45,9 +45,6 @@ extern const uint8_t ht_kernel_rules[HT_N_KG_VALUES];
 /* The table of a part: two values are wide. */
 extern const struct ht_column ht_kernel_group_columns[];
 enum { HT_N_KERNEL_GROUP_COLUMNS = HT_N_KG_KEYS + HT_N_KG_VALUES + 2 };
-
-/* Is a piece of work a kernel that counts? */
-bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu);
 
 /* Which keys make a group, as bits 1 << HT_KG_...; others are missing. */
 enum ht_status ht_kernel_groups_put(struct ht_run *run, unsigned keys, ht_table *table) HT_MUST_USE;

@@ -1,7 +1,7 @@
 /*
  * inside.c - see inside.h.
  */
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 
 #include "model/rows/row_ends.h"
 

@@ -1,10 +1,11 @@
 /*
  * kernel_groups.c - see kernel_groups.h.
  */
-#include "model/device/kernel_groups.h"
+#include "model/calls/kernel_groups.h"
 
 #include "model/device/gpu_work.h"
 #include "model/calls/op_tree.h"
+#include "model/device/launch.h"
 #include "model/rows/work_names.h"
 
 #include <math.h>
@@ -184,13 +185,6 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 		op && op->tc_listed };
 	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
-}
-
-bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
-{
-	/* copies that run as kernels are copies here as everywhere */
-	bool works = gpu->class_ == HT_CLASS_COMPUTE || gpu->class_ == HT_CLASS_COMM;
-	return t->kind[gpu->row] == HT_KIND_KERNEL && works;
 }
 
 static enum ht_status group_kernels(struct grouper *g, ht_table *table)

@@ -9,10 +9,10 @@
  * GPU work is inside what its launch is inside; work whose launch is not in the file is inside the GPU
  * annotations of its stream that it starts in.
  */
-#ifndef HT_MODEL_CALLS_INSIDE_H
-#define HT_MODEL_CALLS_INSIDE_H
+#ifndef HT_MODEL_ROWS_INSIDE_H
+#define HT_MODEL_ROWS_INSIDE_H
 
-#include "model/calls/autograd.h"
+#include "model/rows/autograd.h"
 #include "model/numbers/interval.h"
 #include "store/tree.h"
 

@@ -1,7 +1,7 @@
 /*
  * breakdown.c - see breakdown.h.
  */
-#include "model/device/breakdown.h"
+#include "model/communication/breakdown.h"
 
 #include "base/checked.h"
 #include "model/device/gpu_work.h"

@@ -18,8 +18,8 @@
  *
  * Everything that asks what is inside what reads its answers here, in inside.h or in annotate.h.
  */
-#ifndef HT_MODEL_CALLS_AUTOGRAD_H
-#define HT_MODEL_CALLS_AUTOGRAD_H
+#ifndef HT_MODEL_ROWS_AUTOGRAD_H
+#define HT_MODEL_ROWS_AUTOGRAD_H
 
 #include "model/run.h"
 

@@ -11,8 +11,8 @@
  *   idle           nothing runs on the device at all; leading is the part of it before the first launch call
  * so that the parts add up to the span.
  */
-#ifndef HT_MODEL_DEVICE_BREAKDOWN_H
-#define HT_MODEL_DEVICE_BREAKDOWN_H
+#ifndef HT_MODEL_COMMUNICATION_BREAKDOWN_H
+#define HT_MODEL_COMMUNICATION_BREAKDOWN_H
 
 #include "model/communication/exposed.h"
 

@@ -1,10 +1,10 @@
 /*
  * event_filter.c - see event_filter.h.
  */
-#include "model/rows/event_filter.h"
+#include "model/calls/event_filter.h"
 
 #include "model/rows/frame.h"
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 #include "base/list.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * autograd.c - see autograd.h.
  */
-#include "model/calls/autograd.h"
+#include "model/rows/autograd.h"
 
 #include "model/share.h"
 #include "base/sort.h"
