@@ -30,7 +30,7 @@ enum ht_status ht_share(
 		return HT_OK;
 	}
 	if (run->spare)
-		ht_arena_init_spare(&arena, run->spare);
+		ht_arena_init_cached(&arena, run->spare);
 	else
 		ht_arena_init(&arena, run->memo->mem);
 	arena.cancelled = run->scratch->cancelled;

@@ -26,7 +26,7 @@ struct ahead {
 	struct ht_arena arena; /* owns the question */
 	struct ht_question question;
 	const struct ht_analysis *analysis;
-	struct ht_spare *spare; /* by worker, while the set is opened */
+	struct ht_arena_cache *spare; /* by worker, while the set is opened */
 	size_t n_workers;
 };
 
@@ -58,7 +58,7 @@ static void free_made(void *user, void *ahead)
 static void drop_spare(struct ahead *a)
 {
 	for (size_t i = 0; i < a->n_workers; i++)
-		ht_spare_done(&a->spare[i]);
+		ht_arena_cache_done(&a->spare[i]);
 	ht_mem_free(a->mem, a->spare, a->n_workers * sizeof *a->spare);
 	a->spare = NULL;
 	a->n_workers = 0;
@@ -122,7 +122,7 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	struct made *made = ht_mem_zalloc(a->mem, sizeof *made);
 	if (!made)
 		return ht_fail_nomem(ctx);
-	ht_arena_init_spare(&scratch, &a->spare[i_worker]);
+	ht_arena_init_cached(&scratch, &a->spare[i_worker]);
 	scratch.cancelled = ctx->parent ? &ctx->parent->cancelled : &ctx->cancelled;
 	struct ht_run run = { .ctx = ctx,
 		.scratch = &scratch,
@@ -212,7 +212,7 @@ static enum ht_status make_ahead(ht_ctx *ctx, const struct ht_analysis *analysis
 	}
 	a->n_workers = n;
 	for (size_t i = 0; i < n; i++)
-		ht_spare_init(&a->spare[i], a->mem);
+		ht_arena_cache_init(&a->spare[i], a->mem);
 	*ret_ahead = a;
 	return HT_OK;
 }

@@ -58,8 +58,8 @@ struct batch {
 	ht_set *set;
 	struct question *questions;
 	size_t n;
-	struct rank *ranks;     /* by index in the roster */
-	struct ht_spare *spare; /* by worker */
+	struct rank *ranks;           /* by index in the roster */
+	struct ht_arena_cache *spare; /* by worker */
 	bool by_rank;
 	atomic_ullong done; /* bytes of JSON, once per question */
 };
@@ -205,7 +205,7 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, in
 	struct ht_arena scratch;
 	ht_ctx child;
 	ht_ctx_begin_task(batch->ctx, &child);
-	ht_arena_init_spare(&scratch, &batch->spare[i_worker]);
+	ht_arena_init_cached(&scratch, &batch->spare[i_worker]);
 	scratch.cancelled = &batch->ctx->cancelled;
 	run.ctx = &child;
 	run.scratch = &scratch;
@@ -269,7 +269,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 	struct ht_watch watch = { .what = watched, .done = &batch->done };
 	batch->by_rank = n_ranks >= (size_t)ht_ctx_jobs(batch->ctx);
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
-		ht_spare_init(&batch->spare[i], batch->ctx->mem);
+		ht_arena_cache_init(&batch->spare[i], batch->ctx->mem);
 	for (size_t i = 0; i < n_ranks; i++) {
 		struct rank *rank = &batch->ranks[i];
 		*rank = (struct rank){ .n_left = batch->n };
@@ -286,7 +286,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 		pthread_mutex_destroy(&batch->ranks[i].lock);
 	}
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
-		ht_spare_done(&batch->spare[i]);
+		ht_arena_cache_done(&batch->spare[i]);
 	return status;
 }
 

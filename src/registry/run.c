@@ -54,11 +54,11 @@ struct job {
 	ht_set *const *sets;
 	struct place *places;
 	size_t n;
-	struct ht_parts *parts; /* NULL: not wanted */
-	struct ht_parts *calls; /* parallel to the places; NULL: not wanted */
-	struct ht_spare *spare; /* by worker; NULL: each has one rank at most */
-	atomic_ullong done;     /* bytes of JSON behind the ranks that are done */
-	uint64_t n_bytes;       /* behind all of them */
+	struct ht_parts *parts;       /* NULL: not wanted */
+	struct ht_parts *calls;       /* parallel to the places; NULL: not wanted */
+	struct ht_arena_cache *spare; /* by worker; NULL: each has one rank at most */
+	atomic_ullong done;           /* bytes of JSON behind the ranks that are done */
+	uint64_t n_bytes;             /* behind all of them */
 };
 
 /* From the first one on that is not there yet. */
@@ -174,7 +174,7 @@ static enum ht_status look_at(void *user, size_t i, int i_worker)
 	struct ht_arena scratch;
 	ht_ctx_begin_task(parent, &child);
 	if (job->spare)
-		ht_arena_init_spare(&scratch, &job->spare[i_worker]);
+		ht_arena_init_cached(&scratch, &job->spare[i_worker]);
 	else
 		ht_arena_init(&scratch, child.mem);
 	scratch.cancelled = &parent->cancelled;
@@ -231,10 +231,10 @@ static enum ht_status run_job(ht_ctx *ctx, struct job *job)
 	if (!job->spare)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n_workers; i++)
-		ht_spare_init(&job->spare[i], ctx->mem);
+		ht_arena_cache_init(&job->spare[i], ctx->mem);
 	enum ht_status status = ht_parallel_watched(ctx, job->n, look_at, job, &watch);
 	for (size_t i = 0; i < n_workers; i++)
-		ht_spare_done(&job->spare[i]);
+		ht_arena_cache_done(&job->spare[i]);
 	ht_mem_free(ctx->mem, job->spare, n_workers * sizeof *job->spare);
 	return status;
 }

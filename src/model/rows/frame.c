@@ -355,7 +355,7 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 	if (run->memo->mem->limit || !ht_memo_has_room(run->memo, n_bytes))
 		return;
 	if (run->spare)
-		ht_arena_init_spare(&arena, run->spare);
+		ht_arena_init_cached(&arena, run->spare);
 	else
 		ht_arena_init(&arena, run->memo->mem);
 	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);

@@ -1,10 +1,10 @@
 /*
- * keep.c - see keep.h.
+ * block_cache.c - see block_cache.h.
  *
  * A block is taken from the smallest kept one that is large enough; what is left of that stays kept, unless it is
  * too small to be worth a place. There are few blocks, so lists are walked.
  */
-#include "base/keep.h"
+#include "base/block_cache.h"
 
 #include "base/mem.h"
 
@@ -18,41 +18,41 @@ static size_t whole_pages(size_t n)
 	return (n + page - 1) / page * page;
 }
 
-void ht_keep_init(struct ht_keep *keep)
+void ht_block_cache_init(struct ht_block_cache *keep)
 {
 	pthread_mutex_init(&keep->lock, NULL);
 	keep->n = keep->bytes = 0;
 }
 
-void ht_keep_done(struct ht_keep *keep)
+void ht_block_cache_done(struct ht_block_cache *keep)
 {
-	ht_keep_trim(keep, 0);
+	ht_block_cache_trim(keep, 0);
 	pthread_mutex_destroy(&keep->lock);
 }
 
 /* Called with the lock held. */
-static struct ht_keep_block take_out(struct ht_keep *keep, size_t i)
+static struct ht_cached_block take_out(struct ht_block_cache *keep, size_t i)
 {
-	struct ht_keep_block block = keep->blocks[i];
+	struct ht_cached_block block = keep->blocks[i];
 	keep->blocks[i] = keep->blocks[--keep->n];
 	keep->bytes -= block.n;
 	return block;
 }
 
-bool ht_keep_put(struct ht_keep *keep, void *block, size_t n, size_t room)
+bool ht_block_cache_put(struct ht_block_cache *keep, void *block, size_t n, size_t room)
 {
 	n = whole_pages(n);
 	pthread_mutex_lock(&keep->lock);
-	bool fits = keep->n < HT_KEEP_MAX && n <= room && keep->bytes <= room - n;
+	bool fits = keep->n < HT_BLOCK_CACHE_MAX && n <= room && keep->bytes <= room - n;
 	if (fits) {
-		keep->blocks[keep->n++] = (struct ht_keep_block){ block, n };
+		keep->blocks[keep->n++] = (struct ht_cached_block){ block, n };
 		keep->bytes += n;
 	}
 	pthread_mutex_unlock(&keep->lock);
 	return fits;
 }
 
-void *ht_keep_get(struct ht_keep *keep, size_t n)
+void *ht_block_cache_get(struct ht_block_cache *keep, size_t n)
 {
 	size_t n_used = n, best = SIZE_MAX;
 	n = whole_pages(n);
@@ -61,10 +61,10 @@ void *ht_keep_get(struct ht_keep *keep, size_t n)
 		if (keep->blocks[i].n >= n &&
 		        (best == SIZE_MAX || keep->blocks[i].n < keep->blocks[best].n))
 			best = i;
-	struct ht_keep_block block = { 0 }, rest = { 0 };
+	struct ht_cached_block block = { 0 }, rest = { 0 };
 	if (best != SIZE_MAX) {
 		block = take_out(keep, best);
-		rest = (struct ht_keep_block){ block.bytes + n, block.n - n };
+		rest = (struct ht_cached_block){ block.bytes + n, block.n - n };
 	}
 	if (rest.n >= HT_MEM_MAP_BYTES) {
 		keep->blocks[keep->n++] = rest;
@@ -77,11 +77,11 @@ void *ht_keep_get(struct ht_keep *keep, size_t n)
 	return block.bytes ? memset(block.bytes, 0, n_used) : NULL;
 }
 
-void ht_keep_trim(struct ht_keep *keep, size_t room)
+void ht_block_cache_trim(struct ht_block_cache *keep, size_t room)
 {
 	pthread_mutex_lock(&keep->lock);
 	while (keep->bytes > room) {
-		struct ht_keep_block block = take_out(keep, keep->n - 1);
+		struct ht_cached_block block = take_out(keep, keep->n - 1);
 		munmap(block.bytes, block.n);
 	}
 	pthread_mutex_unlock(&keep->lock);

@@ -1,10 +1,11 @@
 /*
- * cache_room.c - room in the cache directory for what is to be stored; see cache_file.h.
+ * cache_quota.c - room in the cache directory for what is to be stored; see cache_file.h.
  *
  * The files used longest ago go. What was stored or used since the context was made stays: a run over more than the
  * cache takes would otherwise drive out what it stored itself, before it is used again. When such files fill the cache,
  * nothing more is stored, and the context counts what was not.
  */
+#include "base/cache_quota.h"
 #include "base/platform.h"
 #include "base/temp.h"
 #include "store/cache_file.h"
@@ -112,12 +113,12 @@ static uint64_t bytes_of(const struct ht_vec *entries, const char *name)
 static bool look_for_room(
         ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
-	struct ht_room *room = &ctx->mem->room;
+	struct ht_cache_quota *quota = ctx->mem->quota;
 	DIR *stream = opendir(dir);
 	if (!stream)
 		return true; /* may be written to, not looked at */
 	struct ht_vec entries = { 0 };
-	uint64_t total = list_entries(ctx, dir, stream, &entries) + room->in_flight;
+	uint64_t total = list_entries(ctx, dir, stream, &entries) + quota->in_flight;
 	uint64_t wanted = max_bytes - bytes + bytes_of(&entries, name);
 	bool many = entries.n > MANY_ENTRIES;
 	/* of many files some more go, so that not every one to come needs another look */
@@ -125,7 +126,7 @@ static bool look_for_room(
 		total = remove_oldest(ctx, stream, &entries, total,
 		        many && wanted > max_bytes / 16 ? wanted - max_bytes / 16 : wanted);
 	bool fits = total <= wanted;
-	room->bytes = fits && many ? (wanted - total) / 2 : 0;
+	quota->bytes = fits && many ? (wanted - total) / 2 : 0;
 	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
 	closedir(stream);
 	return fits;
@@ -134,31 +135,31 @@ static bool look_for_room(
 bool ht_cache_make_room(
         ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
-	struct ht_room *room = &ctx->mem->room;
-	pthread_mutex_lock(&room->lock);
-	bool fits = !atomic_load(&room->n_refused);
-	if (fits && room->bytes >= bytes)
-		room->bytes -= bytes;
+	struct ht_cache_quota *quota = ctx->mem->quota;
+	pthread_mutex_lock(&quota->lock);
+	bool fits = !atomic_load(&quota->n_refused);
+	if (fits && quota->bytes >= bytes)
+		quota->bytes -= bytes;
 	else if (fits)
 		fits = look_for_room(ctx, dir, name, bytes, max_bytes);
 	if (fits)
-		room->in_flight += bytes;
+		quota->in_flight += bytes;
 	else
-		atomic_fetch_add(&room->n_refused, 1);
-	pthread_mutex_unlock(&room->lock);
+		atomic_fetch_add(&quota->n_refused, 1);
+	pthread_mutex_unlock(&quota->lock);
 	return fits;
 }
 
 bool ht_cache_land(ht_ctx *ctx, struct ht_temp *temp, uint64_t bytes, bool is_good)
 {
-	struct ht_room *room = &ctx->mem->room;
+	struct ht_cache_quota *quota = ctx->mem->quota;
 	/* whoever looks sees it as one of both: on its way, or there */
-	pthread_mutex_lock(&room->lock);
+	pthread_mutex_lock(&quota->lock);
 	if (temp && is_good)
 		is_good = !ht_temp_commit(temp);
 	else if (temp)
 		ht_temp_abort(temp);
-	room->in_flight -= bytes;
-	pthread_mutex_unlock(&room->lock);
+	quota->in_flight -= bytes;
+	pthread_mutex_unlock(&quota->lock);
 	return is_good;
 }
