@@ -30,7 +30,7 @@ struct ht_policy {
 	/* rows, gpu and cut of a frame whose trace is set; not asked when steps or annotations are named */
 	enum ht_status (*select_rows)(struct ht_run *run, struct ht_frame *frame);
 	bool rows_with_gpu; /* frames of GPU work have the other rows too */
-	/* what rows say of themselves (frame.h); iteration only when asked for */
+	/* what rows say of themselves (sealed_bytes.h); iteration only when asked for */
 	enum ht_status (*columns)(struct ht_run *run, const struct ht_frame *frame,
 	        bool with_iteration, struct ht_row_columns *ret_columns);
 	bool raw_columns; /* taken as they are, also a stream of 4294967295 and steps that the GPU shows */

@@ -2,7 +2,7 @@
  * batch.c - several analyses over one set, answered together; see ht_ask_all.
  *
  * Every rank is opened once. What several analyses have to find out about it is found by the first and kept until the
- * last is done with the rank (model/share.h, ht_common_facts); then it is let go. Finishing is a task per analysis.
+ * last is done with the rank (model/run_memo.h, ht_common_facts); then it is let go. Finishing is a task per analysis.
  *
  *     rank 0:  open ─ [ summary | steps | kernels | ... ] ─ let go ─┐
  *     rank 1:  open ─ [ summary | steps | kernels | ... ] ─ let go ─┼─► [ finish summary | finish steps | ... ]
@@ -13,7 +13,7 @@
  *
  * Under a memory limit the analyses run one after the other, as by themselves: what one keeps could make another fail.
  */
-#include "registry/run.h"
+#include "registry/run_steps.h"
 
 #include "attach/attach.h"
 #include "base/options.h"

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "registry/run.h"
+#include "registry/run_steps.h"
 #include "hta/hta_facts.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "registry/timeline.h"
 
 #include "base/search.h"
-#include "registry/run.h"
+#include "registry/run_steps.h"
 #include "model/clocks/clocks.h"
 
 #include <string.h>

@@ -7,9 +7,9 @@
 
 #include "sql/sql.h"
 
-#include "attach/attach.h"
 
-#include "registry/run.h"
+#include "attach/attach.h"
+#include "registry/run_steps.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
 #define HT_STORE_TRACE_H
 
 #include "base/map.h"
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 #define HT_NONE   UINT32_MAX
 #define HT_NO_STR UINT32_MAX

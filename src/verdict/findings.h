@@ -9,7 +9,7 @@
  *   tops       time by operator, kernel, module, collective
  *
  * Nothing is measured anew here, so that no conclusion contradicts the verb that shows its facts. All of it is over the
- * steps that frame.h chooses: all but the last, unless the user says otherwise.
+ * steps that sealed_bytes.h chooses: all but the last, unless the user says otherwise.
  */
 #ifndef HT_VERDICT_FINDINGS_H
 #define HT_VERDICT_FINDINGS_H

@@ -6,7 +6,7 @@
 #include "model/rows/inside.h"
 #include "model/device/launch.h"
 #include "model/rows/name_traits.h"
-#include "model/share.h"
+#include "model/run_memo.h"
 
 #include <string.h>
 
@@ -152,8 +152,8 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 	/* forward operators are told with all the others */
 	const struct wanted wanted = { t, parts };
 	uint32_t variant = parts ? parts | HT_ATTRIBUTE_FORWARD : 0;
-	const struct ht_sharing how = { &kind, variant, make, sizeof *ret_attribution };
-	return ht_share(run, &how, &wanted, ret_attribution);
+	const struct ht_memoized how = { &kind, variant, make, sizeof *ret_attribution };
+	return ht_run_memoize(run, &how, &wanted, ret_attribution);
 }
 
 uint32_t ht_attribution_forward(const struct ht_attribution *a, uint32_t row)

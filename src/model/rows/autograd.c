@@ -3,7 +3,7 @@
  */
 #include "model/rows/autograd.h"
 
-#include "model/share.h"
+#include "model/run_memo.h"
 #include "base/sort.h"
 #include "model/rows/row_ends.h"
 #include "base/search.h"
@@ -376,6 +376,6 @@ enum ht_status ht_autograd_make(
         struct ht_run *run, const struct ht_trace *t, struct ht_autograd *ret)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make, sizeof *ret };
-	return ht_share(run, &how, t, ret);
+	const struct ht_memoized how = { &kind, 0, make, sizeof *ret };
+	return ht_run_memoize(run, &how, t, ret);
 }

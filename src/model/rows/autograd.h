@@ -32,7 +32,7 @@ struct ht_autograd {
 	const uint32_t *forward; /* HT_NONE: none */
 };
 
-/* Memory in scratch, or shared (share.h). O(n log n). */
+/* Memory in scratch, or shared (run_memo.h). O(n log n). */
 enum ht_status ht_autograd_make(
         struct ht_run *run, const struct ht_trace *trace, struct ht_autograd *ret) HT_MUST_USE;
 

@@ -1,5 +1,5 @@
 /*
- * frame.c - see frame.h.
+ * sealed_bytes.c - see sealed_bytes.h.
  *
  * Selection is by windows of time: the chosen steps over all threads, the chosen annotations thread by
  * thread (inside.h). A host row is in when it starts inside one; GPU work is in when its launch does. The
@@ -412,23 +412,23 @@ enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 }
 
 /* Runs over one rank have the same policy, but one may ask within another whose rows are selected otherwise. */
-static enum ht_status share_as(struct ht_run *run, uint32_t variant, const struct ht_sharing *how,
+static enum ht_status share_as(struct ht_run *run, uint32_t variant, const struct ht_memoized *how,
         const void *of, void *ret_value)
 {
-	struct ht_sharing of_frame = *how;
+	struct ht_memoized of_frame = *how;
 	of_frame.variant |= variant << 8;
-	return variant && !run->policy.select_rows ? ht_share(run, &of_frame, of, ret_value)
+	return variant && !run->policy.select_rows ? ht_run_memoize(run, &of_frame, of, ret_value)
 	                                           : how->make(run, of, ret_value);
 }
 
 enum ht_status ht_frame_share(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_sharing *how, const void *of, void *ret_value)
+        const struct ht_memoized *how, const void *of, void *ret_value)
 {
 	return share_as(run, frame->shared_as, how, of, ret_value);
 }
 
 enum ht_status ht_frame_share_gpu(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_sharing *how, const void *of, void *ret_value)
+        const struct ht_memoized *how, const void *of, void *ret_value)
 {
 	uint32_t as = frame->shared_as;
 	return share_as(run, as ? ((as - 1) & ~GPU_ONLY) + 1 : 0, how, of, ret_value);

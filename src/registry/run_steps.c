@@ -1,10 +1,10 @@
 /*
- * run.c - running an analysis: ranks on threads, each with memory of its own, then one table.
+ * run_steps.c - running an analysis: ranks on threads, each with memory of its own, then one table.
  *
  * Every chosen rank is a task: take its trace, compute its part, let the trace and the scratch memory go. Parts
  * are stored at the rank's place, so that order, number of threads and what was in memory do not matter.
  */
-#include "registry/run.h"
+#include "registry/run_steps.h"
 
 #include "attach/kind.h"
 #include "base/options.h"
@@ -276,7 +276,7 @@ enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
 	return HT_OK;
 }
 
-/* ---- bringing ranks together ---- */
+/* ---- bringing ranks finish_job ---- */
 
 /* While the calling thread tells that all ranks are looked at, and hears whether to stop. */
 static enum ht_status call_watched(struct ht_run *run, enum ht_status (*fn)(void *user), void *user)
@@ -309,7 +309,7 @@ bool ht_run_needs_clocks(const struct ht_run *run)
 	return several && (run->across || has_times(ht_run_schema(run)));
 }
 
-/* The parts of one side, which stand together. */
+/* The parts of one side, which stand finish_job. */
 static struct ht_parts side_of(const struct ht_parts *parts, size_t side)
 {
 	struct ht_parts of = { .mem = parts->mem };
@@ -369,7 +369,7 @@ enum ht_status ht_run_fit_clocks(
 	return HT_OK;
 }
 
-struct together {
+struct finish_job {
 	struct ht_run *run;
 	ht_set *const *sets;
 	const struct ht_parts *parts, *calls; /* calls NULL: there are clocks, or none is needed */
@@ -378,7 +378,7 @@ struct together {
 
 static enum ht_status fit_clocks(void *user)
 {
-	struct together *t = user;
+	struct finish_job *t = user;
 	return t->calls ? ht_run_fit_clocks(t->run, t->sets, t->calls) : HT_OK;
 }
 
@@ -396,7 +396,7 @@ static bool lacks_clocks(struct ht_run *run, ht_set *const *sets)
 enum ht_status ht_run_find_clocks(struct ht_run *run, ht_set *const *sets)
 {
 	struct ht_parts calls = { 0 };
-	struct together t = { .run = run, .sets = sets, .calls = &calls };
+	struct finish_job t = { .run = run, .sets = sets, .calls = &calls };
 	if (!lacks_clocks(run, sets))
 		return HT_OK;
 	HT_TRY(ht_run_compute(run, sets, NULL, &calls));
@@ -539,7 +539,7 @@ static void make_room(const struct ht_run *run, ht_set *const *sets, const struc
 
 static enum ht_status bring_together(void *user)
 {
-	struct together *t = user;
+	struct finish_job *t = user;
 	HT_TRY(fit_clocks(t));
 	make_room(t->run, t->sets, t->parts);
 	return ht_run_make_table(t->run, t->parts, &t->table);
@@ -556,7 +556,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	bool lacks = lacks_clocks(run, sets);
 	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
 	parts.spent = true;
-	struct together t = { run, sets, &parts, lacks ? &calls : NULL, NULL };
+	struct finish_job t = { run, sets, &parts, lacks ? &calls : NULL, NULL };
 	enum ht_status status = ht_run_watch_table(run, bring_together, &t, &t.table);
 	ht_parts_done(&calls);
 	ht_parts_done(&parts);

@@ -1,8 +1,8 @@
 /*
- * pack.h - a finished table as bytes and back.
+ * table_bytes.h - a finished table as bytes and back.
  */
-#ifndef HT_TABLE_PACK_H
-#define HT_TABLE_PACK_H
+#ifndef HT_TABLE_TABLE_BYTES_H
+#define HT_TABLE_TABLE_BYTES_H
 
 #include "base/bytes.h"
 #include "table/table.h"

@@ -1,5 +1,5 @@
 /*
- * pack.h - columns of many values in few bits: blocks of HT_PACK_VALUES, each with the bits that its range needs.
+ * table_bytes.h - columns of many values in few bits: blocks of HT_PACK_VALUES, each with the bits that its range needs.
  *
  *   value i of a block = base + the i-th group of n_bits bits of the words from first_word on
  *
@@ -11,8 +11,8 @@
  * has HT_PACK_SPARSE). Before them stands which values these are: a word that says how many there are before each
  * 64 values, 16 bits each, then a bit for every value.
  */
-#ifndef HT_STORE_PACK_H
-#define HT_STORE_PACK_H
+#ifndef HT_STORE_BIT_PACK_H
+#define HT_STORE_BIT_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * pack_test.c - what is packed is read back, whatever bits, zeros and decimals the values of a block have.
  */
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

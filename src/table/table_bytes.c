@@ -1,12 +1,12 @@
 /*
- * pack.c - see pack.h.
+ * table_bytes.c - see table_bytes.h.
  *
  *   title method bar | columns: name sentence unit type role clock | rows | texts | notes | cells
  *
  * Cells stand column by column as they are in memory, validity behind them where there is any; texts are
  * written once, and cells refer to them by number.
  */
-#include "table/pack.h"
+#include "table/table_bytes.h"
 
 #include "table/storage.h"
 #include "base/utf8.h"

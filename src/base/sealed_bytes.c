@@ -1,7 +1,7 @@
 /*
- * frame.c - see frame.h.
+ * sealed_bytes.c - see sealed_bytes.h.
  */
-#include "base/frame.h"
+#include "base/sealed_bytes.h"
 
 #include "base/hash.h"
 

@@ -1,11 +1,11 @@
 /*
- * run.h - the steps of running an analysis, for ht_run, ht_run_all and bundles.
+ * run_steps.h - the steps of running an analysis, for ht_run, ht_run_all and bundles.
  *
  *     ht_run_start ─► ht_run_read_args ─► ht_run_find_facts ─► ht_run_compute ─┬────────────────────► ht_run_make_table
  *                                                                              └─► ht_run_fit_clocks ─┘
  */
-#ifndef HT_REGISTRY_RUN_H
-#define HT_REGISTRY_RUN_H
+#ifndef HT_REGISTRY_RUN_STEPS_H
+#define HT_REGISTRY_RUN_STEPS_H
 
 #include "registry/registry.h"
 

@@ -1,12 +1,12 @@
 /*
- * frame.h - what stands around plain data that leaves the process: what it is, who wrote it, and a hash.
+ * sealed_bytes.h - what stands around plain data that leaves the process: what it is, who wrote it, and a hash.
  *
  *   magic, library version | contents | hash of all before
  *
  * Data is read by the version that wrote it and by no other. Numbers are little endian on every machine.
  */
-#ifndef HT_BASE_FRAME_H
-#define HT_BASE_FRAME_H
+#ifndef HT_BASE_SEALED_BYTES_H
+#define HT_BASE_SEALED_BYTES_H
 
 #include "base/bytes.h"
 #include "base/status.h"

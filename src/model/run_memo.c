@@ -1,12 +1,12 @@
 /*
- * share.c - see share.h.
+ * run_memo.c - see run_memo.h.
  */
-#include "model/share.h"
+#include "model/run_memo.h"
 
 #include <string.h>
 
 /* What cannot be kept stays this run's own. */
-static void keep(struct ht_run *run, const struct ht_sharing *how, struct ht_arena *arena,
+static void keep(struct ht_run *run, const struct ht_memoized *how, struct ht_arena *arena,
         const void *value, void *ret_value)
 {
 	struct ht_memo_key key = { run->i_rank, how->kind, how->variant };
@@ -16,8 +16,8 @@ static void keep(struct ht_run *run, const struct ht_sharing *how, struct ht_are
 		ht_arena_join(run->scratch, arena);
 }
 
-enum ht_status ht_share(
-        struct ht_run *run, const struct ht_sharing *how, const void *of, void *ret_value)
+enum ht_status ht_run_memoize(
+        struct ht_run *run, const struct ht_memoized *how, const void *of, void *ret_value)
 {
 	struct ht_run maker = *run;
 	struct ht_arena arena;

@@ -1,7 +1,7 @@
 /*
- * pack.c - see pack.h: blocks are written.
+ * table_bytes.c - see table_bytes.h: blocks are written.
  */
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 #include "base/cpu.h"
 

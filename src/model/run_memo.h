@@ -1,11 +1,11 @@
 /*
- * share.h - what several runs have to find out about the rank in hand, found once.
+ * run_memo.h - what several runs have to find out about the rank in hand, found once.
  *
  * Where runs share a rank (registry/batch.c) the memo is of that rank and dies with it, so that call trees and other
  * arrays over all rows may stay in it. A run by itself keeps nothing: what it has found dies in its scratch.
  */
-#ifndef HT_MODEL_SHARE_H
-#define HT_MODEL_SHARE_H
+#ifndef HT_MODEL_RUN_MEMO_H
+#define HT_MODEL_RUN_MEMO_H
 
 #include "model/run.h"
 
@@ -13,7 +13,7 @@
 typedef enum ht_status (*ht_make_fn)(struct ht_run *run, const void *of, void *ret_value);
 
 /* A kind of value: kind is an address that only its maker has, variant what it depends on beside the trace. */
-struct ht_sharing {
+struct ht_memoized {
 	const void *kind;
 	uint32_t variant;
 	ht_make_fn make;
@@ -21,7 +21,7 @@ struct ht_sharing {
 };
 
 /* The value as the first run made it; nobody may change it or what it points to. */
-enum ht_status ht_share(struct ht_run *run, const struct ht_sharing *how, const void *of,
+enum ht_status ht_run_memoize(struct ht_run *run, const struct ht_memoized *how, const void *of,
         void *ret_value) HT_MUST_USE;
 
 #endif
