@@ -37,7 +37,7 @@ const struct verb command_report = {
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
 	.opts = report_opts,
 	.n_opts = COUNT(report_opts),
-	.deals = true,
+	.is_distributable = true,
 	.run = run,
 };
 

@@ -75,7 +75,7 @@ static const struct engine *engine_of(const struct cli *cli)
 	bool draws = opts_value(&cli->opts, "save-trace") != NULL;
 	bool is_page = (cli->verb->takes & TAKES_PAGE) != 0 &&
 	               strcmp(result_format(&cli->opts), "html") == 0;
-	return cli->verb->deals && !draws && !is_page ? cli->engine : NULL;
+	return cli->verb->is_distributable && !draws && !is_page ? cli->engine : NULL;
 }
 
 const struct ht_error *session_error(const struct cli *cli)

@@ -10,7 +10,7 @@
 #include "read/discover.h"
 #include "read/read.h"
 #include "read/reader.h"
-#include "store/give_ranks.h"
+#include "store/rank_numbering.h"
 #include "read/reload.h"
 #include "read/set_make.h"
 

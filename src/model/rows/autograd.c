@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ht_way_name(enum ht_way way)
+const char *ht_autograd_link_name(enum ht_autograd_link way)
 {
 	static const char *const names[] = { NULL, "launch", "backward", "forward", "gpu" };
 	return names[way];

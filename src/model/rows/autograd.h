@@ -47,14 +47,14 @@ static inline uint32_t ht_autograd_forward(const struct ht_autograd *a, uint32_t
 }
 
 /* Which way an answer was found. */
-enum ht_way {
-	HT_WAY_NONE,
-	HT_WAY_LAUNCH,   /* around the launch, on its thread */
-	HT_WAY_BACKWARD, /* on the thread that waited for the backward pass */
-	HT_WAY_FORWARD,  /* around the forward operator */
-	HT_WAY_GPU,      /* drawn on the GPU, over the work */
+enum ht_autograd_link {
+	HT_AUTOGRAD_LINK_NONE,
+	HT_AUTOGRAD_LINK_LAUNCH,   /* around the launch, on its thread */
+	HT_AUTOGRAD_LINK_BACKWARD, /* on the thread that waited for the backward pass */
+	HT_AUTOGRAD_LINK_FORWARD,  /* around the forward operator */
+	HT_AUTOGRAD_LINK_GPU,      /* drawn on the GPU, over the work */
 };
 /* "launch", "backward", "forward", "gpu"; NULL for none. */
-const char *ht_way_name(enum ht_way way);
+const char *ht_autograd_link_name(enum ht_autograd_link way);
 
 #endif

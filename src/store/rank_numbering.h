@@ -1,11 +1,11 @@
 /*
- * give_ranks.h - which number each trace of a set gets.
+ * rank_numbering.h - which number each trace of a set gets.
  *
  * The first in order that claims a number has it; what claims nothing, or what another has already, gets the lowest
  * free numbers in order. Whoever is shown under a number that nobody said gets a note.
  */
-#ifndef HT_STORE_GIVE_RANKS_H
-#define HT_STORE_GIVE_RANKS_H
+#ifndef HT_STORE_RANK_NUMBERING_H
+#define HT_STORE_RANK_NUMBERING_H
 
 #include "base/status.h"
 
@@ -16,7 +16,7 @@ struct ht_claim {
 };
 
 /* Numbers for all, in their order; notes, in the arena, are appended to a vector of const char *. */
-enum ht_status ht_give_ranks(ht_ctx *ctx, const struct ht_claim *claims, size_t n,
+enum ht_status ht_rank_numbering_make(ht_ctx *ctx, const struct ht_claim *claims, size_t n,
         struct ht_arena *arena, struct ht_vec *notes, int64_t *ret_ranks) HT_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * loose_calls.c - see loose_calls.h.
+ * unmatched_calls.c - see unmatched_calls.h.
  */
-#include "model/communication/loose_calls.h"
+#include "model/communication/unmatched_calls.h"
 
 #include "base/intern.h"
 #include "base/sort.h"
@@ -27,7 +27,7 @@ struct collection {
 	const struct ht_roster *roster;
 	struct source *sources;
 	size_t n_sources;
-	struct ht_loose_calls calls;
+	struct ht_unmatched_calls calls;
 	uint64_t *keys; /* to sort by; as many as calls */
 };
 
@@ -53,12 +53,12 @@ static uint32_t text_of(struct source *s, size_t row, size_t column, uint32_t mi
 	return text;
 }
 
-static struct ht_loose_call get_call(struct source *s, size_t row, int64_t shift)
+static struct ht_unmatched_call get_call(struct source *s, size_t row, int64_t shift)
 {
 	const ht_table *table = s->table;
 	int64_t kind = ht_table_i64(table, row, HT_CALL_KIND);
 	uint32_t none = (uint32_t)ht_table_n_texts(table);
-	struct ht_loose_call l = { .group = text_of(s, row, HT_CALL_GROUP, none),
+	struct ht_unmatched_call l = { .group = text_of(s, row, HT_CALL_GROUP, none),
 		.name = text_of(s, row, HT_CALL_NAME, none),
 		.dtype = text_of(s, row, HT_CALL_DTYPE, HT_NO_TEXT),
 		.kind = kind >= 0 && kind < HT_N_COMM_KINDS ? (enum ht_comm_kind)kind
@@ -87,7 +87,7 @@ static bool sort_by(struct collection *c, enum key key, size_t first, size_t n)
 {
 	uint32_t *order = c->calls.order + first;
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_loose_call *l = &c->calls.list[order[i]];
+		const struct ht_unmatched_call *l = &c->calls.list[order[i]];
 		c->keys[first + i] =
 		        key == KEY_RANK
 		                ? l->call.i_rank
@@ -118,7 +118,7 @@ static enum ht_status name_source(void *user, size_t i, int i_worker)
 	const struct source *s = &c->sources[i];
 	(void)i_worker;
 	for (size_t k = 0; k < s->n; k++) {
-		struct ht_loose_call *l = &c->calls.list[s->first + k];
+		struct ht_unmatched_call *l = &c->calls.list[s->first + k];
 		l->group = s->ids[l->group];
 		l->name = s->ids[l->name];
 		l->dtype = l->dtype == HT_NO_TEXT ? HT_NO_TEXT : s->ids[l->dtype];
@@ -215,9 +215,9 @@ static enum ht_status collect(struct collection *c, const struct ht_parts *parts
 	return order_ranks(c) ? HT_OK : ht_fail_nomem(c->ctx);
 }
 
-enum ht_status ht_loose_collect(ht_ctx *ctx, struct ht_arena *arena, struct ht_arena *scratch,
+enum ht_status ht_unmatched_collect(ht_ctx *ctx, struct ht_arena *arena, struct ht_arena *scratch,
         const struct ht_roster *roster, const struct ht_parts *parts,
-        struct ht_loose_calls *ret_calls)
+        struct ht_unmatched_calls *ret_calls)
 {
 	struct collection c = { .ctx = ctx, .arena = arena, .scratch = scratch, .roster = roster };
 	HT_TRY(collect(&c, parts));

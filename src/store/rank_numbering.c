@@ -1,7 +1,7 @@
 /*
- * give_ranks.c - see give_ranks.h.
+ * rank_numbering.c - see rank_numbering.h.
  */
-#include "store/give_ranks.h"
+#include "store/rank_numbering.h"
 
 #include "store/trace.h"
 
@@ -59,7 +59,7 @@ static enum ht_status note_number(ht_ctx *ctx, const struct ht_claim *claim, int
 	return HT_OK;
 }
 
-enum ht_status ht_give_ranks(ht_ctx *ctx, const struct ht_claim *claims, size_t n,
+enum ht_status ht_rank_numbering_make(ht_ctx *ctx, const struct ht_claim *claims, size_t n,
         struct ht_arena *arena, struct ht_vec *notes, int64_t *ret_ranks)
 {
 	struct wish *taken = ht_arena_alloc(arena, (n + 1) * sizeof *taken);

@@ -1,7 +1,7 @@
 /*
- * made_from.c - see made_from.h.
+ * derived_trace.c - see derived_trace.h.
  */
-#include "read/made_from.h"
+#include "read/derived_trace.h"
 
 #include "json/text.h"
 #include "read/discover.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-bool ht_made_from(struct ht_arena *arena, const char *path, const char *text, size_t n,
+bool ht_derived_trace_source(struct ht_arena *arena, const char *path, const char *text, size_t n,
         const char **ret_source)
 {
 	static const char start[] = "{\"" HT_MADE_FROM_KEY "\":\"";
