@@ -18,6 +18,8 @@
  *   - Structs that start with struct_size grow at their end in later versions. Zero them, set
  *     struct_size to their sizeof and then what differs: fields that a caller does not know count as
  *     zero. A struct_size of 0 is the struct as first published, without any field added since.
+ *     The same holds for structs that a call fills in (ret_x): set struct_size before the call, and no
+ *     byte beyond it is written.
  */
 #ifndef HOLOTRACE_H
 #define HOLOTRACE_H
@@ -125,6 +127,8 @@ struct ht_open_options {
  * input, or a text file that lists such sources line by line. The caller closes the set. */
 HT_API enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
+/* The same for one source, as it is: no options, no cache. */
+HT_API enum ht_status ht_open_path(ht_ctx *ctx, const char *path, ht_set **ret_set) HT_MUST_USE;
 HT_API void ht_close(ht_set *set);
 
 /* The i-th rank of a set. */
@@ -261,6 +265,43 @@ HT_API int64_t ht_table_i64(const ht_table *table, size_t row, size_t column);
 HT_API uint64_t ht_table_u64(const ht_table *table, size_t row, size_t column);
 HT_API double ht_table_f64(const ht_table *table, size_t row, size_t column);
 HT_API const char *ht_table_str(const ht_table *table, size_t row, size_t column);
+
+/* A walk over the rows, with cells by the names of their columns:
+ *
+ *     struct ht_row row = ht_table_rows(table);
+ *     while (ht_row_next(&row))
+ *             printf("%s %lld\n", ht_row_str(&row, "name"), (long long)ht_row_i64(&row, "sum_ns"));
+ */
+struct ht_row {
+	const ht_table *table;
+	size_t i; /* of the row in hand; before the first: SIZE_MAX */
+};
+static inline struct ht_row ht_table_rows(const ht_table *table)
+{
+	struct ht_row row = { table, SIZE_MAX };
+	return row;
+}
+static inline bool ht_row_next(struct ht_row *row)
+{
+	return ++row->i < ht_table_n_rows(row->table);
+}
+static inline bool ht_row_is_null(const struct ht_row *row, const char *column)
+{
+	return ht_table_is_null(row->table, row->i, ht_table_find_column(row->table, column));
+}
+static inline int64_t ht_row_i64(const struct ht_row *row, const char *column)
+{
+	return ht_table_i64(row->table, row->i, ht_table_find_column(row->table, column));
+}
+static inline double ht_row_f64(const struct ht_row *row, const char *column)
+{
+	return ht_table_f64(row->table, row->i, ht_table_find_column(row->table, column));
+}
+static inline const char *ht_row_str(const struct ht_row *row, const char *column)
+{
+	return ht_table_str(row->table, row->i, ht_table_find_column(row->table, column));
+}
+
 HT_API size_t ht_table_n_notes(const ht_table *table);
 HT_API const char *ht_table_note(const ht_table *table, size_t i);
 
@@ -306,7 +347,7 @@ HT_API const char *ht_table_method(const ht_table *table);
 HT_API size_t ht_table_n_hidden(const ht_table *table);
 HT_API size_t ht_table_bar(const ht_table *table);
 /* Whether the table is the answer of a check that said no, whatever of it is shown. */
-HT_API bool ht_table_says_no(const ht_table *table);
+HT_API bool ht_table_check_failed(const ht_table *table);
 /* "int64", "duration" ...; "key" ...; the column's unit or that of its type, NULL for none. */
 HT_API const char *ht_type_name(enum ht_type type);
 HT_API const char *ht_role_name(enum ht_role role);
@@ -498,7 +539,7 @@ HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_
 typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
 
 /* What ht_run is asked of one set. */
-struct ht_asked {
+struct ht_query {
 	const char *name;
 	const struct ht_arg *args;
 	size_t n_args;
@@ -508,7 +549,7 @@ struct ht_asked {
 /* Ask several questions of one set. Every answer is that of ht_run, but each rank is opened once, and what several of them
  * have to find out about it is found once. Answers come in the order of the questions, on the calling thread, when all
  * are known. */
-HT_API enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions,
+HT_API enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *questions,
         size_t n, ht_answer_fn fn, void *user) HT_MUST_USE;
 
 /* The same with one list of args for all; views, or one of them, may be NULL. */
@@ -573,7 +614,7 @@ HT_API const char *ht_bundle_name(const ht_bundle *bundle);
 /* Add the ranks of another bundle of the same question, which is empty then. HT_USAGE when they do not fit. */
 HT_API enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from) HT_MUST_USE;
 /* Have every table of the bundle name what is missing: "name: why", a line each. Not for one of joined sets. */
-HT_API enum ht_status ht_bundle_miss(
+HT_API enum ht_status ht_bundle_add_missing(
         ht_ctx *ctx, ht_bundle *bundle, const char *const *lines, size_t n_lines) HT_MUST_USE;
 /* The table over all ranks of the bundle. */
 HT_API enum ht_status ht_bundle_table(
@@ -640,6 +681,7 @@ HT_API enum ht_status ht_bundle_finish(ht_ctx *ctx, const ht_bundle *bundle, ht_
 typedef struct ht_timeline ht_timeline;
 
 struct ht_track_info {
+	size_t struct_size;              /* sizeof, see the top */
 	int64_t pid, tid;                /* -1 when they are texts */
 	const char *pid_text, *tid_text; /* "" when they are numbers */
 	const char *process, *thread;    /* names, NULL when the file has none */
@@ -660,14 +702,16 @@ struct ht_timeline_info {
 };
 
 struct ht_step_info {
-	int64_t id; /* of its event */
+	size_t struct_size; /* sizeof, see the top */
+	int64_t id;         /* of its event */
 	int64_t number;
 	int64_t start_ns, end_ns;
 };
 
 /* A span, or n short ones of a lane that start close to each other. Times are set time. */
 struct ht_span {
-	int64_t id; /* of the event, or of the longest of the n */
+	size_t struct_size; /* sizeof, see the top; of those that a callback gets, the library's */
+	int64_t id;         /* of the event, or of the longest of the n */
 	int64_t start_ns, end_ns;
 	int64_t sum_ns; /* of the durations */
 	uint32_t name;  /* for ht_timeline_name */
@@ -787,6 +831,15 @@ struct ht_et_convert_options {
  * traces of the same windows, or is NULL; "linked" needs it. Several traces need "{rank}" in the path. */
 HT_API enum ht_status ht_et_convert(ht_ctx *ctx, const char *et, ht_set *kineto, const char *path,
         const struct ht_et_convert_options *options) HT_MUST_USE;
+
+/* ---- old names ------------------------------------------------------------------------------ */
+
+/* As these were called before 0.1.0; they go with the next release. */
+#ifndef HT_NO_OLD_NAMES
+#define ht_table_says_no ht_table_check_failed
+#define ht_bundle_miss   ht_bundle_add_missing
+#define ht_asked         ht_query
+#endif
 
 #ifdef __cplusplus
 }

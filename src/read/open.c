@@ -259,6 +259,11 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 	return ht_open_visited(ctx, sources, n_sources, options, NULL, HT_SET_KEEP_BYTES, ret_set);
 }
 
+enum ht_status ht_open_path(ht_ctx *ctx, const char *path, ht_set **ret_set)
+{
+	return ht_open(ctx, &path, 1, NULL, ret_set);
+}
+
 enum ht_status ht_open_visited(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, const struct ht_visitor *visitor,
         uint64_t keep_bytes, ht_set **ret_set)

@@ -95,7 +95,7 @@ static bool same_selection(const struct ht_run *a, const struct ht_run *b)
 	                                   a->chosen[0].n * sizeof *a->chosen[0].at));
 }
 
-static enum ht_status prepare(struct batch *batch, struct question *q, const struct ht_asked *asked)
+static enum ht_status prepare(struct batch *batch, struct question *q, const struct ht_query *asked)
 {
 	ht_ctx *ctx = batch->ctx;
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, asked->view, &q->view));
@@ -347,7 +347,7 @@ static bool tell(struct batch *batch, size_t i, ht_answer_fn fn, void *user)
 	return fn(user, i, q->status, table);
 }
 
-static enum ht_status run_together(struct batch *batch, const struct ht_asked *asked)
+static enum ht_status run_together(struct batch *batch, const struct ht_query *asked)
 {
 	for (size_t i = 0; i < batch->n; i++) {
 		struct question *q = &batch->questions[i];
@@ -384,11 +384,11 @@ static void batch_done(struct batch *batch)
 	}
 }
 
-static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions,
+static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_query *questions,
         size_t n, ht_answer_fn fn, void *user)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_asked *q = &questions[i];
+		const struct ht_query *q = &questions[i];
 		ht_table *table = NULL;
 		enum ht_status status =
 		        ht_run(ctx, q->name, &set, 1, q->args, q->n_args, q->view, &table);
@@ -400,7 +400,7 @@ static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_asked 
 	return HT_OK;
 }
 
-enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions, size_t n,
+enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *questions, size_t n,
         ht_answer_fn fn, void *user)
 {
 	struct batch batch = { .ctx = ctx, .set = set, .n = n };
@@ -423,11 +423,11 @@ enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, si
         const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
         ht_answer_fn fn, void *user)
 {
-	struct ht_asked *asked = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *asked);
+	struct ht_query *asked = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *asked);
 	if (!asked)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n; i++)
-		asked[i] = (struct ht_asked){ names[i], args, n_args, views ? views[i] : NULL };
+		asked[i] = (struct ht_query){ names[i], args, n_args, views ? views[i] : NULL };
 	enum ht_status status = ht_ask_all(ctx, set, asked, n, fn, user);
 	ht_mem_free(ctx->mem, asked, (n + 1) * sizeof *asked);
 	return status;

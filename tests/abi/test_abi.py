@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -51,6 +52,26 @@ def test_option_structs_start_with_their_size():
     assert "ht_open_options" in options and "ht_convert_options" in options
     for name in options:
         assert abi.structs(header)[name][0] == ("struct_size", "size_t"), name
+
+
+@pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
+def test_structs_that_are_filled_in_start_with_their_size(header):
+    """No call writes caller's memory without knowing how much there is."""
+    text = (abi.ROOT / "include" / header).read_text()
+    filled = set(re.findall(r"struct (\w+) \*ret_\w+", text))
+    assert filled
+    for name in filled:
+        assert abi.structs(text)[name][0] == ("struct_size", "size_t"), name
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
+@pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
+@pytest.mark.parametrize("standard", ["c99", "c11", "c2x"])
+def test_headers_are_plain_c(header, standard, tmp_path):
+    source = tmp_path / "x.c"
+    source.write_text(f"#include <{header}>\nint main(void) {{ return 0; }}\n")
+    subprocess.run(["cc", f"-std={standard}", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                    f"-I{abi.ROOT / 'include'}", source], check=True)
 
 
 def first_published(struct):
