@@ -7,7 +7,6 @@
 
 #include "sql/sql.h"
 
-
 #include "attach/attach.h"
 #include "registry/run_steps.h"
 

@@ -1,7 +1,7 @@
 /*
  * event_value.c - see event_value.h.
  */
-#include "model/calls/event_value.h"
+#include "model/events/event_value.h"
 
 #include "base/search.h"
 #include "base/number.h"

@@ -9,8 +9,8 @@
  *
  * Rows may be asked for in any order, O(log n) each; ascending rows cost O(1).
  */
-#ifndef HT_MODEL_CALLS_EVENT_VALUE_H
-#define HT_MODEL_CALLS_EVENT_VALUE_H
+#ifndef HT_MODEL_EVENTS_EVENT_VALUE_H
+#define HT_MODEL_EVENTS_EVENT_VALUE_H
 
 #include "model/calls/attribution.h"
 #include "model/origin/origin.h"

@@ -1,8 +1,8 @@
 /*
  * event_filter.h - which events a request means: steps, annotations, the call tree, time.
  */
-#ifndef HT_MODEL_CALLS_EVENT_FILTER_H
-#define HT_MODEL_CALLS_EVENT_FILTER_H
+#ifndef HT_MODEL_EVENTS_EVENT_FILTER_H
+#define HT_MODEL_EVENTS_EVENT_FILTER_H
 
 #include "model/run.h"
 

@@ -1,7 +1,7 @@
 /*
  * event_filter.c - see event_filter.h.
  */
-#include "model/calls/event_filter.h"
+#include "model/events/event_filter.h"
 
 #include "model/rows/frame.h"
 #include "model/rows/inside.h"
