@@ -97,7 +97,7 @@ void session_close(struct cli *cli, ht_set *set);
 enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *sets, size_t n_sets,
         const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table);
 /* ht_ask_all over such a set. */
-enum ht_status session_run_all(struct cli *cli, ht_set *set, const struct ht_asked *questions,
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const struct ht_query *questions,
         size_t n, ht_answer_fn fn, void *user);
 /* What went wrong last. */
 const struct ht_error *session_error(const struct cli *cli);

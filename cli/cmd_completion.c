@@ -163,8 +163,8 @@ static void zsh_verb(struct output *output, const struct verb *verb)
 		}
 		output_text(output, "' \\\n");
 	}
-	output_print(output, "\t\t\t'*:%s:%s' ;;\n", verb->of_verbs ? "verb" : "trace",
-	        verb->of_verbs ? "($verbs)" : "_files");
+	output_print(output, "\t\t\t'*:%s:%s' ;;\n", verb->takes_verb_names ? "verb" : "trace",
+	        verb->takes_verb_names ? "($verbs)" : "_files");
 }
 
 static void write_zsh(struct output *output)

@@ -17,7 +17,7 @@ const struct verb command_help = {
 	.summary = "Show what a verb does, its options, columns and method",
 	.opts = own,
 	.n_opts = COUNT(own),
-	.of_verbs = true,
+	.takes_verb_names = true,
 	.run = run,
 };
 

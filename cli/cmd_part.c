@@ -190,7 +190,7 @@ static int finish_merge(struct cli *cli, struct merging *merging)
 		cli_say("no part could be read: %s", merging->missing[0]);
 		return EXIT_INPUT;
 	}
-	if (ht_bundle_miss(cli->ctx, merging->all, (const char *const *)merging->missing,
+	if (ht_bundle_add_missing(cli->ctx, merging->all, (const char *const *)merging->missing,
 	            merging->n_missing) != HT_OK ||
 	        ht_bundle_table(cli->ctx, merging->all, &table) != HT_OK)
 		return cli_fail(cli);

@@ -37,7 +37,7 @@ const struct verb command_report = {
 	.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_PAGE,
 	.opts = report_opts,
 	.n_opts = COUNT(report_opts),
-	.deals = true,
+	.is_distributable = true,
 	.run = run,
 };
 
@@ -57,7 +57,7 @@ struct questions {
 	struct report *report;
 	const struct ht_analysis_info **infos;
 	struct ht_view *views;
-	struct ht_asked *asked; /* the analyses, then what is behind charts */
+	struct ht_query *asked; /* the analyses, then what is behind charts */
 	size_t n, n_charts;
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args;
@@ -122,7 +122,7 @@ static void add_question(struct questions *q, const struct ht_analysis_info *inf
 	if (q->top != 0)
 		view->where = info->overview;
 	q->infos[q->n] = info;
-	q->asked[q->n++] = (struct ht_asked){ info->name, q->args, q->n_args, view };
+	q->asked[q->n++] = (struct ht_query){ info->name, q->args, q->n_args, view };
 }
 
 /* The comparisons with another run, one after the other. */

@@ -222,7 +222,7 @@ int run_render(struct cli *cli, const ht_table *table)
 		say_nothing_written(cli, table);
 	if (code == EXIT_DONE)
 		say_warnings(cli, table);
-	return code == EXIT_DONE && ht_table_says_no(table) ? EXIT_SAID_NO : code;
+	return code == EXIT_DONE && ht_table_check_failed(table) ? EXIT_SAID_NO : code;
 }
 
 void run_say_cut(const struct cli *cli, const struct ht_view *view, const ht_table *table)

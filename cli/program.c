@@ -176,7 +176,7 @@ int program_run(int argc, char **argv, const struct engine *engine)
 			return EXIT_USAGE;
 		}
 		verb.run = run;
-		verb.deals = false;
+		verb.is_distributable = false;
 		n_used = 3;
 	} else if (verb.wraps) {
 		verb.run = say_what_follows;

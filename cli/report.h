@@ -76,7 +76,7 @@ void report_list_charts(struct report *report);
 /* The questions behind charts of the whole run, with the given args and their own, which lie in room (REPORT_MAX_EXTRAS);
  * how many. */
 size_t report_ask_charts(const struct report *report, const struct ht_arg *args, size_t n_args,
-        struct report_chart_args *room, struct ht_asked *questions);
+        struct report_chart_args *room, struct ht_query *questions);
 /* The answer to the i-th; NULL: none. */
 void report_take_chart(struct report *report, size_t i, ht_table *table);
 /* See in the whole table of an analysis where the highest curves are, for report_add_extras. */

@@ -279,7 +279,7 @@ static void add_args(const struct report_chart *chart, struct ht_arg *args, size
 }
 
 size_t report_ask_charts(const struct report *report, const struct ht_arg *args, size_t n_args,
-        struct report_chart_args *room, struct ht_asked *questions)
+        struct report_chart_args *room, struct ht_query *questions)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < report->n_charts; i++) {
@@ -290,7 +290,7 @@ size_t report_ask_charts(const struct report *report, const struct ht_arg *args,
 		memcpy(own->args, args, n_args * sizeof(*args));
 		size_t n_own = n_args;
 		add_args(chart, own->args, &n_own);
-		questions[n++] = (struct ht_asked){ chart->info->name, own->args, n_own, NULL };
+		questions[n++] = (struct ht_query){ chart->info->name, own->args, n_own, NULL };
 	}
 	return n;
 }

@@ -87,7 +87,7 @@ static bool find_busiest(const struct report *report, struct window *window)
 
 static bool find_step(const ht_timeline *timeline, struct window *window)
 {
-	struct ht_step_info step;
+	struct ht_step_info step = { .struct_size = sizeof(step) };
 	for (size_t i = 0; ht_timeline_step(timeline, i, &step); i++) {
 		if (step.number == window->step) {
 			window->from_ns = step.start_ns;

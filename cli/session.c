@@ -75,7 +75,7 @@ static const struct engine *engine_of(const struct cli *cli)
 	bool draws = opts_value(&cli->opts, "save-trace") != NULL;
 	bool is_page = (cli->verb->takes & TAKES_PAGE) != 0 &&
 	               strcmp(result_format(&cli->opts), "html") == 0;
-	return cli->verb->deals && !draws && !is_page ? cli->engine : NULL;
+	return cli->verb->is_distributable && !draws && !is_page ? cli->engine : NULL;
 }
 
 const struct ht_error *session_error(const struct cli *cli)
@@ -107,14 +107,14 @@ enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *set
 	               : ht_run(cli->ctx, name, sets, n_sets, args, n_args, view, ret_table);
 }
 
-enum ht_status session_run_all(struct cli *cli, ht_set *set, const struct ht_asked *questions,
+enum ht_status session_run_all(struct cli *cli, ht_set *set, const struct ht_query *questions,
         size_t n, ht_answer_fn fn, void *user)
 {
 	bool more = true;
 	if (engine_of(cli) == NULL)
 		return ht_ask_all(cli->ctx, set, questions, n, fn, user);
 	for (size_t i = 0; i < n && more; i++) {
-		const struct ht_asked *q = &questions[i];
+		const struct ht_query *q = &questions[i];
 		ht_table *table = NULL;
 		enum ht_status status =
 		        session_run(cli, q->name, &set, 1, q->args, q->n_args, q->view, &table);

@@ -114,7 +114,7 @@ static void fill_analysis(const struct ht_analysis_info *info, struct verb *verb
 		.takes = TAKES_TRACES | TAKES_CHOICE | TAKES_TABLE,
 		.run = run_analysis,
 		.analysis = info,
-		.deals = info->n_sets > 0 && info->files == NULL,
+		.is_distributable = info->n_sets > 0 && info->files == NULL,
 	};
 	for (size_t i = 0; i < COUNT(spellings); i++) {
 		const struct spelling *also = &spellings[i];

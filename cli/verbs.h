@@ -25,10 +25,10 @@ struct verb {
 	unsigned takes;
 	const struct opt *opts; /* its own */
 	size_t n_opts;
-	bool deals;  /* its traces may be with several processes: it only runs analyses over them */
-	bool hidden; /* works, but is not listed */
-	bool wraps;  /* an analysis follows, whose options it takes */
-	bool of_verbs; /* what follows are names of verbs, not traces */
+	bool is_distributable; /* its traces may be with several processes: it only runs analyses over them */
+	bool hidden;           /* works, but is not listed */
+	bool wraps;            /* an analysis follows, whose options it takes */
+	bool takes_verb_names; /* what follows are names of verbs, not traces */
 	int (*run)(struct cli *cli);
 	void (*respell)(const char **argv, size_t n); /* other words for options; NULL: none */
 	const struct ht_analysis_info *analysis;      /* NULL: a command */

@@ -36,9 +36,11 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define HT_RECORD_API __attribute__((visibility("default")))
+#define HT_RECORD_API     __attribute__((visibility("default")))
+#define HT_RECORD_UNNAMED __extension__ /* C has unnamed unions since C11 */
 #else
 #define HT_RECORD_API
+#define HT_RECORD_UNNAMED
 #endif
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -61,7 +63,7 @@ struct ht_record_schedule {
 };
 
 struct ht_record_options {
-	size_t size;            /* sizeof(struct ht_record_options) */
+	size_t struct_size;     /* sizeof(struct ht_record_options) */
 	uint32_t flags;         /* enum ht_record_flags */
 	uint32_t max_elements;  /* of a list that is written, one more is; 0: 4096 */
 	const char *trace_path; /* the timeline; NULL: none */
@@ -98,6 +100,7 @@ HT_RECORD_API const char *ht_record_error(void);
 HT_RECORD_API int ht_record_recover(const char *part, const char *path, const char *trace_path);
 
 struct ht_record_stats {
+	size_t struct_size; /* sizeof(struct ht_record_stats), before the call */
 	uint64_t n_calls;   /* begun while running */
 	uint64_t n_lost;    /* records refused: no memory, or max_bytes reached */
 	uint64_t n_bytes;   /* of records so far, in this recording */
@@ -138,7 +141,7 @@ struct ht_record_tensor {
 struct ht_record_value {
 	uint32_t kind; /* enum ht_record_kind */
 	uint32_t name;
-	union {
+	HT_RECORD_UNNAMED union {
 		int64_t integer;
 		double real;
 		struct {

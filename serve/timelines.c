@@ -108,7 +108,7 @@ static const ht_timeline *hold_open(struct timelines *all, struct entry *entry)
 
 static uint64_t bytes_of(const ht_timeline *timeline)
 {
-	struct ht_track_info track;
+	struct ht_track_info track = { .struct_size = sizeof(track) };
 	uint64_t n_bytes = 0;
 	for (size_t i = 0; ht_timeline_track(timeline, i, &track); i++)
 		n_bytes += TRACK_BYTES + SPAN_BYTES * (uint64_t)track.n_spans;

@@ -132,8 +132,8 @@ static void put_extent(struct serve_json *json, const struct serve_ranks *ranks)
 void serve_tracks_write(
         const struct serve_ranks *ranks, uint64_t generation, struct serve_json *json)
 {
-	struct ht_track_info track;
-	struct ht_step_info step;
+	struct ht_track_info track = { .struct_size = sizeof(track) };
+	struct ht_step_info step = { .struct_size = sizeof(step) };
 	serve_json_open(json, '{');
 	serve_json_key(json, "generation");
 	serve_json_u64(json, generation);
@@ -172,7 +172,7 @@ static void put_place(
         const struct serve_ranks *ranks, int64_t id, bool whole_name, struct serve_json *json)
 {
 	const ht_timeline *timeline = serve_ranks_find(ranks, ht_event_rank(id));
-	struct ht_span span;
+	struct ht_span span = { .struct_size = sizeof(span) };
 	size_t track;
 	serve_json_key(json, "id");
 	serve_json_event(json, id);

@@ -358,7 +358,7 @@ static PyObject *get_bar(PyObject *self, void *closure)
 static PyObject *get_says_no(PyObject *self, void *closure)
 {
 	(void)closure;
-	return PyBool_FromLong(ht_table_says_no(table_of(self)));
+	return PyBool_FromLong(ht_table_check_failed(table_of(self)));
 }
 
 static PyMethodDef methods[] = {

@@ -3,6 +3,8 @@
  */
 #include "base/mem.h"
 
+#include "base/cache_quota.h"
+
 #include "base/platform.h"
 
 #include <stdarg.h>
@@ -25,15 +27,23 @@
 #define KEEPS          (!HT_SANITIZED)
 #define MAX_KEPT_BYTES ((size_t)64 << 20)
 
+/* What is shared with the memory and is no memory: mem.h need not know it. */
+struct with_quota {
+	struct ht_mem mem;
+	struct ht_cache_quota quota;
+};
+
 struct ht_mem *ht_mem_new(void)
 {
-	struct ht_mem *mem = calloc(1, sizeof *mem);
-	if (!mem)
+	struct with_quota *whole = calloc(1, sizeof *whole);
+	if (!whole)
 		return NULL;
+	struct ht_mem *mem = &whole->mem;
 	atomic_store(&mem->n_refs, 1);
-	ht_keep_init(&mem->keep);
+	ht_block_cache_init(&mem->keep);
 	ht_slab_init(&mem->slab);
-	pthread_mutex_init(&mem->room.lock, NULL);
+	mem->quota = &whole->quota;
+	pthread_mutex_init(&mem->quota->lock, NULL);
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	mem->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -50,9 +60,9 @@ void ht_mem_release(struct ht_mem *mem)
 {
 	if (!mem || atomic_fetch_sub(&mem->n_refs, 1) != 1)
 		return;
-	ht_keep_done(&mem->keep);
+	ht_block_cache_done(&mem->keep);
 	ht_slab_done(&mem->slab);
-	pthread_mutex_destroy(&mem->room.lock);
+	pthread_mutex_destroy(&mem->quota->lock);
 	free(mem);
 }
 
@@ -89,10 +99,10 @@ static void *raw_alloc(struct ht_mem *mem, size_t n)
 {
 	if (n < HT_MEM_MAP_BYTES)
 		return malloc(n ? n : 1);
-	void *kept = KEEPS ? ht_keep_get(&mem->keep, n) : NULL;
+	void *kept = KEEPS ? ht_block_cache_get(&mem->keep, n) : NULL;
 	if (kept)
 		return kept;
-	ht_keep_trim(&mem->keep, room_to_keep(mem));
+	ht_block_cache_trim(&mem->keep, room_to_keep(mem));
 	bool is_large = atomic_load_explicit(&mem->now, memory_order_relaxed) > SMALL_BYTES;
 	void *block = KEEPS && is_large ? ht_slab_cut(&mem->slab, n) : NULL;
 	if (block)
@@ -105,7 +115,7 @@ static void raw_free(struct ht_mem *mem, void *block, size_t n)
 {
 	if (n < HT_MEM_MAP_BYTES)
 		free(block);
-	else if (!KEEPS || !ht_keep_put(&mem->keep, block, n, room_to_keep(mem)))
+	else if (!KEEPS || !ht_block_cache_put(&mem->keep, block, n, room_to_keep(mem)))
 		munmap(block, n);
 }
 
@@ -118,7 +128,7 @@ static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size
 	bool outgrown = new_bytes > SMALL_BYTES / 8 && old_bytes < new_bytes / 8;
 	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES && !outgrown) {
 		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
-		ht_keep_trim(&mem->keep, room_to_keep(mem));
+		ht_block_cache_trim(&mem->keep, room_to_keep(mem));
 		/* one that others were moved into before it was kept is more than one mapping: copied */
 		if (grown != MAP_FAILED)
 			return grown;
@@ -260,9 +270,9 @@ struct ht_arena_block {
 
 /* ---- arenas ---- */
 
-void ht_spare_init(struct ht_spare *spare, struct ht_mem *mem)
+void ht_arena_cache_init(struct ht_arena_cache *spare, struct ht_mem *mem)
 {
-	*spare = (struct ht_spare){ .mem = mem };
+	*spare = (struct ht_arena_cache){ .mem = mem };
 }
 
 static void free_blocks(struct ht_mem *mem, struct ht_arena_block *list)
@@ -273,15 +283,15 @@ static void free_blocks(struct ht_mem *mem, struct ht_arena_block *list)
 	}
 }
 
-void ht_spare_done(struct ht_spare *spare)
+void ht_arena_cache_done(struct ht_arena_cache *spare)
 {
 	free_blocks(spare->mem, spare->list);
-	*spare = (struct ht_spare){ .mem = spare->mem };
+	*spare = (struct ht_arena_cache){ .mem = spare->mem };
 }
 
-static void give_spare(struct ht_spare *spare, struct ht_arena_block *b)
+static void give_spare(struct ht_arena_cache *spare, struct ht_arena_block *b)
 {
-	if (spare->mem->limit || b->size > HT_SPARE_BYTES - spare->n_bytes) {
+	if (spare->mem->limit || b->size > HT_ARENA_CACHE_BYTES - spare->n_bytes) {
 		ht_mem_free(spare->mem, b, b->size);
 		return;
 	}
@@ -291,7 +301,7 @@ static void give_spare(struct ht_spare *spare, struct ht_arena_block *b)
 }
 
 /* The smallest that is large enough; NULL: none. */
-static struct ht_arena_block *take_spare(struct ht_spare *spare, size_t size)
+static struct ht_arena_block *take_spare(struct ht_arena_cache *spare, size_t size)
 {
 	struct ht_arena_block **best = NULL;
 	for (struct ht_arena_block **at = &spare->list; *at; at = &(*at)->older)
@@ -324,7 +334,7 @@ void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem)
 	arena->is_small = true;
 }
 
-void ht_arena_init_spare(struct ht_arena *arena, struct ht_spare *spare)
+void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *spare)
 {
 	*arena = (struct ht_arena){ .mem = spare->mem, .spare = spare };
 }

@@ -2,7 +2,7 @@
  * mem.h - the one door for memory: counted, capped, failable in tests.
  *
  * Blocks of HT_MEM_MAP_BYTES and more come from mmap: they are zeroed, grow in place where the system has
- * mremap and go back to it when freed, or stay for the next within the peak so far (keep.h): peak memory is what
+ * mremap and go back to it when freed, or stay for the next within the peak so far (block_cache.h): peak memory is what
  * the counters say. Sizes are given back to
  * free, so that no headers are stored and the count is exact.
  *
@@ -11,7 +11,7 @@
 #ifndef HT_BASE_MEM_H
 #define HT_BASE_MEM_H
 
-#include "base/keep.h"
+#include "base/block_cache.h"
 #include "base/slab.h"
 
 #include <stdatomic.h>
@@ -21,25 +21,19 @@
 
 #define HT_MEM_MAP_BYTES ((size_t)256 << 10)
 
-/* Room in a directory that several threads fill (store/cache_room.c). */
-struct ht_room {
-	pthread_mutex_t lock;
-	uint64_t bytes;     /* so much may be stored before the directory is looked at again */
-	uint64_t in_flight; /* bytes of files that are being written and have no name yet */
-	atomic_ullong n_refused;
-};
+struct ht_cache_quota;
 
 /* Shared by a context and the sets and tables made with it; the last one to go frees it. */
 struct ht_mem {
 	atomic_int n_refs;
 	atomic_ullong now, peak;
-	unsigned long long limit; /* 0: none */
-	atomic_llong fail_in;     /* tests: the n-th allocation from now fails; 0 is off */
-	atomic_bool hit_limit;    /* the last refusal was the limit, not the system */
-	struct ht_room room;      /* in the cache, for what is stored with this memory */
-	int64_t made_unix_ns;     /* when this was made */
-	struct ht_keep keep;      /* freed, and not given back yet */
-	struct ht_slab slab;      /* not used yet */
+	unsigned long long limit;     /* 0: none */
+	atomic_llong fail_in;         /* tests: the n-th allocation from now fails; 0 is off */
+	atomic_bool hit_limit;        /* the last refusal was the limit, not the system */
+	struct ht_cache_quota *quota; /* of the cache directory, for all who share this memory */
+	int64_t made_unix_ns;         /* when this was made */
+	struct ht_block_cache keep;   /* freed, and not given back yet */
+	struct ht_slab slab;          /* not used yet */
 };
 
 struct ht_mem *ht_mem_new(void);
@@ -87,7 +81,7 @@ struct ht_arena_block;
 struct ht_arena {
 	struct ht_mem *mem;
 	struct ht_arena_block *last;
-	struct ht_spare *spare; /* where blocks come from and go to; NULL: mem */
+	struct ht_arena_cache *spare; /* where blocks come from and go to; NULL: mem */
 	/* when true no further block is to be had, so that long work ends soon; NULL: never */
 	const atomic_bool *cancelled;
 	bool is_small; /* the first blocks are small ones */
@@ -95,25 +89,25 @@ struct ht_arena {
 
 /* Blocks of arenas that are done, for the next arenas of the same thread: work that is repeated, task after task, needs
  * neither the system nor a lock for its scratch memory. Under a memory limit nothing is kept. */
-#define HT_SPARE_BYTES ((size_t)128 << 20)
-struct ht_spare {
+#define HT_ARENA_CACHE_BYTES ((size_t)128 << 20)
+struct ht_arena_cache {
 	struct ht_mem *mem;
 	struct ht_arena_block *list;
-	size_t n_bytes; /* HT_SPARE_BYTES at most */
+	size_t n_bytes; /* HT_ARENA_CACHE_BYTES at most */
 };
 
 /* Return to the system what was freed in small pieces, where the system's allocator holds on to it. Takes
  * milliseconds: for after a lot was freed that nothing of the same sizes follows. */
 void ht_mem_give_back(void);
 
-void ht_spare_init(struct ht_spare *spare, struct ht_mem *mem);
-void ht_spare_done(struct ht_spare *spare);
+void ht_arena_cache_init(struct ht_arena_cache *spare, struct ht_mem *mem);
+void ht_arena_cache_done(struct ht_arena_cache *spare);
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
 /* For what there may be thousands of, most of them with little in it. */
 void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem);
 /* One whose blocks are taken from, and given to, what is spare. It is done before that, on the same thread. */
-void ht_arena_init_spare(struct ht_arena *arena, struct ht_spare *spare);
+void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *spare);
 /* One that takes its blocks where another one does, and is cancelled with it. */
 void ht_arena_init_like(struct ht_arena *arena, const struct ht_arena *other);
 void ht_arena_done(struct ht_arena *arena);

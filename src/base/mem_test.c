@@ -85,7 +85,7 @@ static void keeps_blocks(void **state)
 	assert_int_equal(mem->keep.bytes, 0);
 	ht_mem_free(mem, large, 8 * (size_t)N);
 	assert_int_equal(mem->now, 0);
-	ht_keep_trim(&mem->keep, 0);
+	ht_block_cache_trim(&mem->keep, 0);
 	assert_int_equal(mem->keep.n, 0);
 	ht_mem_release(mem);
 }
@@ -98,7 +98,7 @@ static void grows_what_was_moved_into(void **state)
 	struct ht_mem *mem = ht_mem_new();
 	void *peak = ht_mem_alloc(mem, 8 * (size_t)N);
 	ht_mem_free(mem, peak, 8 * (size_t)N);
-	ht_keep_trim(&mem->keep, 0);
+	ht_block_cache_trim(&mem->keep, 0);
 	unsigned char *to = ht_mem_zalloc(mem, N);
 	unsigned char *from = ht_mem_zalloc(mem, N / 4);
 	/* pages that are there make it another mapping */
@@ -168,11 +168,11 @@ static void neighbours_are_left_alone(void **state)
 static void spare_blocks_are_used_again(void **state)
 {
 	struct ht_mem *mem = ht_mem_new();
-	struct ht_spare spare;
+	struct ht_arena_cache spare;
 	struct ht_arena arena, other;
 	(void)state;
-	ht_spare_init(&spare, mem);
-	ht_arena_init_spare(&arena, &spare);
+	ht_arena_cache_init(&spare, mem);
+	ht_arena_init_cached(&arena, &spare);
 	char *first = ht_arena_alloc(&arena, 100);
 	assert_non_null(first);
 	memset(first, 7, 100);
@@ -190,10 +190,10 @@ static void spare_blocks_are_used_again(void **state)
 	assert_non_null(ht_arena_alloc(&arena, 300000));
 	ht_arena_join(&other, &arena);
 	assert_null(arena.last);
-	assert_non_null(ht_arena_alloc(&other, HT_SPARE_BYTES));
+	assert_non_null(ht_arena_alloc(&other, HT_ARENA_CACHE_BYTES));
 	ht_arena_done(&other);
-	assert_true(spare.n_bytes <= HT_SPARE_BYTES);
-	ht_spare_done(&spare);
+	assert_true(spare.n_bytes <= HT_ARENA_CACHE_BYTES);
+	ht_arena_cache_done(&spare);
 	assert_int_equal(mem->now, 0);
 	ht_mem_release(mem);
 }

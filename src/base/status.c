@@ -3,6 +3,7 @@
  */
 #include "base/status.h"
 
+#include "base/cache_quota.h"
 #include "base/door.h"
 
 #include <stdarg.h>
@@ -65,7 +66,7 @@ void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak)
 
 uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx)
 {
-	return atomic_load(&ctx->mem->room.n_refused);
+	return atomic_load(&ctx->mem->quota->n_refused);
 }
 
 const char *ht_version(void)

@@ -5,7 +5,7 @@
 
 #include "graph/cp_sync.h"
 #include "base/text.h"
-#include "model/share.h"
+#include "model/run_memo.h"
 
 static enum ht_status make(struct ht_run *run, struct ht_cp_model *m)
 {
@@ -69,11 +69,11 @@ enum ht_status ht_cp_model_make(
         struct ht_run *run, const struct ht_cp_options *options, struct ht_cp_model *ret_model)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, run->selection, make_shared, sizeof *ret_model };
+	const struct ht_memoized how = { &kind, run->selection, make_shared, sizeof *ret_model };
 	struct ht_cp_model m;
 	if (!run->shares_rank || !is_usual(run, options))
 		return make_own(run, options, ret_model);
-	HT_TRY(ht_share(run, &how, options, &m));
+	HT_TRY(ht_run_memoize(run, &how, options, &m));
 	m.options = *options;
 	HT_TRY(begin_asking(run, &m));
 	*ret_model = m;

@@ -1,7 +1,8 @@
 /*
  * part.c - see part.h.
  */
-#include "model/clocks/clocks.h"
+#include "model/part.h"
+
 #include "base/checked.h"
 
 void ht_parts_done(struct ht_parts *parts)
@@ -17,12 +18,12 @@ void ht_parts_done(struct ht_parts *parts)
 struct ht_time_move ht_part_move(const struct ht_run *run, const struct ht_part *part)
 {
 	const struct ht_roster *roster = run->rosters[part->side];
-	const struct ht_clocks *clocks = run->clocks[part->side];
+	const struct ht_time_move *moves = run->moves[part->side];
 	size_t i = ht_roster_find(roster, part->rank);
 	if (i == SIZE_MAX)
 		return (struct ht_time_move){ 0 };
-	if (clocks && !run->policy.file_clocks)
-		return clocks->of[i].move;
+	if (moves && !run->policy.file_clocks)
+		return moves[i];
 	return (struct ht_time_move){ .shift_ns = roster->ranks[i].offset_ns };
 }
 

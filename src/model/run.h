@@ -1,5 +1,5 @@
 /*
- * run.h - what one question knows about its input: the rank in hand, selection, parameters, memory.
+ * run_steps.h - what one question knows about its input: the rank in hand, selection, parameters, memory.
  *
  * The registry makes a run from a set and the parameters as text. Ranks are computed alone, on any thread or
  * machine, so a run has one rank in hand; what it may know of the others is in the roster. When parts are
@@ -14,6 +14,7 @@
 struct ht_analysis;
 struct ht_set_facts;
 struct ht_clocks;
+struct ht_matches;
 struct ht_question;
 struct ht_attached;
 
@@ -48,16 +49,18 @@ struct ht_run {
 	/* matched collectives and fitted clocks of each set, when parts are brought together; NULL for one rank,
 	 * and where the analysis does not ask for them */
 	const struct ht_clocks *clocks[HT_MAX_SETS];
+	const struct ht_matches *matches[HT_MAX_SETS]; /* those of the clocks */
+	const struct ht_time_move *moves[HT_MAX_SETS]; /* the same, by rank of the roster */
 	/* the rank in hand */
 	const struct ht_trace *trace;
 	int64_t rank;
 	size_t side, i_rank;                /* which set, and its index in that roster */
 	struct ht_memo *memo;               /* of that set; NULL: nothing is kept */
 	const struct ht_attached *attached; /* files that join it (attach/attach.h); NULL: none */
-	/* the memo is of this rank alone, and other runs look at the rank beside this one (model/share.h);
+	/* the memo is of this rank alone, and other runs look at the rank beside this one (model/run_memo.h);
 	 * those with the same selection chose the same steps, ranks and definitions */
 	bool shares_rank;
-	struct ht_spare *spare; /* for what is shared; NULL: none */
+	struct ht_arena_cache *spare; /* for what is shared; NULL: none */
 	uint32_t selection;
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/number.h"
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 static inline uint64_t find_points(uint64_t word)
 {

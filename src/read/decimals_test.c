@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/number.h"
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "read/discover.h"
 #include "base/door.h"
 #include "base/io.h"
-#include "read/made_from.h"
+#include "read/derived_trace.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
 #include "read/wildcard.h"
@@ -114,7 +114,7 @@ static enum ht_status sniff_source(
 	look->reader = ht_reader_find(&head);
 	look->what = look->reader ? look->reader->what
 	                          : ht_sniff_trace(head.text, head.n, head.is_all).what;
-	if (!ht_made_from(finder->arena, path, head.text, head.n, &look->made_from))
+	if (!ht_derived_trace_source(finder->arena, path, head.text, head.n, &look->made_from))
 		return ht_fail_nomem(finder->ctx);
 	return HT_OK;
 }

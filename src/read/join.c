@@ -5,7 +5,7 @@
  * read file by file ends as the set that ht_open makes of it. Nothing of the other sets is needed afterwards.
  */
 #include "read/discover.h"
-#include "store/give_ranks.h"
+#include "store/rank_numbering.h"
 #include "read/reload.h"
 #include "read/set_make.h"
 
@@ -42,7 +42,7 @@ static enum ht_status number(
 	qsort(entries, n, sizeof *entries, compare_paths);
 	for (size_t i = 0; i < n; i++)
 		claims[i] = (struct ht_claim){ entries[i].path, entries[i].claim };
-	HT_TRY(ht_give_ranks(ctx, claims, n, &set->arena, notes, numbers));
+	HT_TRY(ht_rank_numbering_make(ctx, claims, n, &set->arena, notes, numbers));
 	for (size_t i = 0; i < n; i++)
 		entries[i].number = numbers[i];
 	qsort(entries, n, sizeof *entries, compare_numbers);

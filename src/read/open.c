@@ -10,7 +10,7 @@
 #include "read/discover.h"
 #include "read/read.h"
 #include "read/reader.h"
-#include "store/give_ranks.h"
+#include "store/rank_numbering.h"
 #include "read/reload.h"
 #include "read/set_make.h"
 
@@ -257,6 +257,11 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
         const struct ht_open_options *options, ht_set **ret_set)
 {
 	return ht_open_visited(ctx, sources, n_sources, options, NULL, HT_SET_KEEP_BYTES, ret_set);
+}
+
+enum ht_status ht_open_path(ht_ctx *ctx, const char *path, ht_set **ret_set)
+{
+	return ht_open(ctx, &path, 1, NULL, ret_set);
 }
 
 enum ht_status ht_open_visited(ht_ctx *ctx, const char *const *sources, size_t n_sources,

@@ -47,7 +47,7 @@ static const char *file_name(const char *variable, char *name, size_t cap)
 
 static void finish(void)
 {
-	struct ht_record_stats stats;
+	struct ht_record_stats stats = { .struct_size = sizeof stats };
 	if (!ht_record_is_registered())
 		return;
 	if (ht_record_unregister() != 0)
@@ -76,7 +76,7 @@ static void start(void)
 		"SLURM_NTASKS" };
 	static char trace[PATH_MAX], et[PATH_MAX];
 	const char *et_path = file_name("HOLOTRACE_RECORD_ET", et, sizeof et);
-	struct ht_record_options options = { .size = sizeof options,
+	struct ht_record_options options = { .struct_size = sizeof options,
 		.flags = HT_RECORD_CUDA,
 		.trace_path = file_name("HOLOTRACE_RECORD_TRACE", trace, sizeof trace),
 		.rank = rank_from_environment(ranks, sizeof ranks / sizeof ranks[0], 0),

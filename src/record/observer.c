@@ -7,6 +7,7 @@
  * never believe that both own the output.
  */
 #include "record/finish.h"
+#include "base/options.h"
 #include "record/gpu.h"
 #include "record/recorder.h"
 
@@ -108,11 +109,12 @@ static void prepare_once(void)
 
 static int take_options(struct ht_recorder *r, const char *path, const struct ht_record_options *o)
 {
-	struct ht_record_options options = { .size = sizeof options };
-	if (o && o->size < offsetof(struct ht_record_options, max_bytes))
-		return ht_recorder_fail(EINVAL, "options.size is not set");
+	struct ht_record_options options = { .struct_size = sizeof options };
+	if (o && o->struct_size < offsetof(struct ht_record_options, max_bytes))
+		return ht_recorder_fail(EINVAL, "options.struct_size is not set");
 	if (o)
-		memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
+		memcpy(&options, o,
+		        o->struct_size < sizeof options ? o->struct_size : sizeof options);
 	if (!path && !options.trace_path)
 		return ht_recorder_fail(
 		        EINVAL, "neither an execution trace nor a timeline to write");
@@ -295,13 +297,14 @@ void ht_record_get_stats(struct ht_record_stats *ret_stats)
 {
 	struct ht_recorder *r = &ht_recorder;
 	pthread_mutex_lock(&r->lock);
-	*ret_stats = r->stats;
+	struct ht_record_stats stats = r->stats;
 	if (r->registered) {
 		pthread_mutex_lock(&r->streams_lock);
-		count(r, ret_stats);
+		count(r, &stats);
 		pthread_mutex_unlock(&r->streams_lock);
 	}
 	pthread_mutex_unlock(&r->lock);
+	HT_OPTIONS_GIVE(ht_record_stats, n_threads, &stats, ret_stats);
 }
 
 const char *ht_record_output_path(void)

@@ -13,7 +13,7 @@
 #include "base/options.h"
 #include "model/part.h"
 #include "registry/question.h"
-#include "registry/run.h"
+#include "registry/run_steps.h"
 
 #include <string.h>
 
@@ -26,12 +26,12 @@ struct ahead {
 	struct ht_arena arena; /* owns the question */
 	struct ht_question question;
 	const struct ht_analysis *analysis;
-	struct ht_spare *spare; /* by worker, while the set is opened */
+	struct ht_arena_cache *spare; /* by worker, while the set is opened */
 	size_t n_workers;
 };
 
 /* Of a rank. */
-struct made {
+struct prefetched_part {
 	struct ht_part part, calls; /* facts are NULL where there is none, or it was taken */
 	bool has_part, has_calls;
 	bool two_steps;
@@ -47,7 +47,7 @@ static void free_facts(struct ht_part *part)
 static void free_made(void *user, void *ahead)
 {
 	const struct ahead *a = user;
-	struct made *made = ahead;
+	struct prefetched_part *made = ahead;
 	if (made->has_part)
 		free_facts(&made->part);
 	if (made->has_calls)
@@ -58,7 +58,7 @@ static void free_made(void *user, void *ahead)
 static void drop_spare(struct ahead *a)
 {
 	for (size_t i = 0; i < a->n_workers; i++)
-		ht_spare_done(&a->spare[i]);
+		ht_arena_cache_done(&a->spare[i]);
 	ht_mem_free(a->mem, a->spare, a->n_workers * sizeof *a->spare);
 	a->spare = NULL;
 	a->n_workers = 0;
@@ -91,7 +91,7 @@ static uint64_t hash_choice(const struct ht_run *run)
 /* ---- making ---- */
 
 /* What is there after a failure is freed with the rest. */
-static enum ht_status make(struct ahead *a, struct ht_run *run, struct made *made)
+static enum ht_status make(struct ahead *a, struct ht_run *run, struct prefetched_part *made)
 {
 	HT_TRY(ht_run_read_args(run, a->question.args, a->question.n_args));
 	if (ht_run_wants_facts(run))
@@ -119,10 +119,10 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	own.number = ht_rank_claim(rank);
 	if (own.number == HT_NO_I64)
 		return HT_OK;
-	struct made *made = ht_mem_zalloc(a->mem, sizeof *made);
+	struct prefetched_part *made = ht_mem_zalloc(a->mem, sizeof *made);
 	if (!made)
 		return ht_fail_nomem(ctx);
-	ht_arena_init_spare(&scratch, &a->spare[i_worker]);
+	ht_arena_init_cached(&scratch, &a->spare[i_worker]);
 	scratch.cancelled = ctx->parent ? &ctx->parent->cancelled : &ctx->cancelled;
 	struct ht_run run = { .ctx = ctx,
 		.scratch = &scratch,
@@ -147,7 +147,8 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 
 /* ---- taking ---- */
 
-static bool fits(const struct ahead *a, const struct made *made, const struct ht_run *run)
+static bool fits(
+        const struct ahead *a, const struct prefetched_part *made, const struct ht_run *run)
 {
 	const struct ht_roster *roster = run->rosters[run->side];
 	/* steps that are named do not depend on what others have */
@@ -171,7 +172,7 @@ bool ht_ahead_take(
 	struct ht_set *own = (struct ht_set *)(uintptr_t)set;
 	bool is_calls = run->analysis == &ht_calls_analysis, taken = false;
 	pthread_mutex_lock(&own->lock);
-	struct made *made = own->kept[i].ahead;
+	struct prefetched_part *made = own->kept[i].ahead;
 	struct ht_part *part = !made ? NULL : is_calls ? &made->calls : &made->part;
 	if (part && part->rank == number &&
 	        (is_calls ? made->has_calls : fits(own->visitor.user, made, run))) {
@@ -213,7 +214,7 @@ static enum ht_status make_ahead(ht_ctx *ctx, const struct ht_analysis *analysis
 	}
 	a->n_workers = n;
 	for (size_t i = 0; i < n; i++)
-		ht_spare_init(&a->spare[i], a->mem);
+		ht_arena_cache_init(&a->spare[i], a->mem);
 	*ret_ahead = a;
 	return HT_OK;
 }

@@ -2,7 +2,7 @@
  * batch.c - several analyses over one set, answered together; see ht_ask_all.
  *
  * Every rank is opened once. What several analyses have to find out about it is found by the first and kept until the
- * last is done with the rank (model/share.h, ht_common_facts); then it is let go. Finishing is a task per analysis.
+ * last is done with the rank (model/run_memo.h, ht_common_facts); then it is let go. Finishing is a task per analysis.
  *
  *     rank 0:  open ─ [ summary | steps | kernels | ... ] ─ let go ─┐
  *     rank 1:  open ─ [ summary | steps | kernels | ... ] ─ let go ─┼─► [ finish summary | finish steps | ... ]
@@ -13,7 +13,7 @@
  *
  * Under a memory limit the analyses run one after the other, as by themselves: what one keeps could make another fail.
  */
-#include "registry/run.h"
+#include "registry/run_steps.h"
 
 #include "attach/attach.h"
 #include "base/options.h"
@@ -58,8 +58,8 @@ struct batch {
 	ht_set *set;
 	struct question *questions;
 	size_t n;
-	struct rank *ranks;     /* by index in the roster */
-	struct ht_spare *spare; /* by worker */
+	struct rank *ranks;           /* by index in the roster */
+	struct ht_arena_cache *spare; /* by worker */
 	bool by_rank;
 	atomic_ullong done; /* bytes of JSON, once per question */
 };
@@ -95,7 +95,7 @@ static bool same_selection(const struct ht_run *a, const struct ht_run *b)
 	                                   a->chosen[0].n * sizeof *a->chosen[0].at));
 }
 
-static enum ht_status prepare(struct batch *batch, struct question *q, const struct ht_asked *asked)
+static enum ht_status prepare(struct batch *batch, struct question *q, const struct ht_query *asked)
 {
 	ht_ctx *ctx = batch->ctx;
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, asked->view, &q->view));
@@ -205,7 +205,7 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, in
 	struct ht_arena scratch;
 	ht_ctx child;
 	ht_ctx_begin_task(batch->ctx, &child);
-	ht_arena_init_spare(&scratch, &batch->spare[i_worker]);
+	ht_arena_init_cached(&scratch, &batch->spare[i_worker]);
 	scratch.cancelled = &batch->ctx->cancelled;
 	run.ctx = &child;
 	run.scratch = &scratch;
@@ -269,7 +269,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 	struct ht_watch watch = { .what = watched, .done = &batch->done };
 	batch->by_rank = n_ranks >= (size_t)ht_ctx_jobs(batch->ctx);
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
-		ht_spare_init(&batch->spare[i], batch->ctx->mem);
+		ht_arena_cache_init(&batch->spare[i], batch->ctx->mem);
 	for (size_t i = 0; i < n_ranks; i++) {
 		struct rank *rank = &batch->ranks[i];
 		*rank = (struct rank){ .n_left = batch->n };
@@ -286,7 +286,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 		pthread_mutex_destroy(&batch->ranks[i].lock);
 	}
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
-		ht_spare_done(&batch->spare[i]);
+		ht_arena_cache_done(&batch->spare[i]);
 	return status;
 }
 
@@ -347,7 +347,7 @@ static bool tell(struct batch *batch, size_t i, ht_answer_fn fn, void *user)
 	return fn(user, i, q->status, table);
 }
 
-static enum ht_status run_together(struct batch *batch, const struct ht_asked *asked)
+static enum ht_status run_together(struct batch *batch, const struct ht_query *asked)
 {
 	for (size_t i = 0; i < batch->n; i++) {
 		struct question *q = &batch->questions[i];
@@ -384,11 +384,11 @@ static void batch_done(struct batch *batch)
 	}
 }
 
-static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions,
+static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_query *questions,
         size_t n, ht_answer_fn fn, void *user)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_asked *q = &questions[i];
+		const struct ht_query *q = &questions[i];
 		ht_table *table = NULL;
 		enum ht_status status =
 		        ht_run(ctx, q->name, &set, 1, q->args, q->n_args, q->view, &table);
@@ -400,7 +400,7 @@ static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_asked 
 	return HT_OK;
 }
 
-enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_asked *questions, size_t n,
+enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *questions, size_t n,
         ht_answer_fn fn, void *user)
 {
 	struct batch batch = { .ctx = ctx, .set = set, .n = n };
@@ -423,11 +423,11 @@ enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, si
         const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
         ht_answer_fn fn, void *user)
 {
-	struct ht_asked *asked = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *asked);
+	struct ht_query *asked = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *asked);
 	if (!asked)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n; i++)
-		asked[i] = (struct ht_asked){ names[i], args, n_args, views ? views[i] : NULL };
+		asked[i] = (struct ht_query){ names[i], args, n_args, views ? views[i] : NULL };
 	enum ht_status status = ht_ask_all(ctx, set, asked, n, fn, user);
 	ht_mem_free(ctx->mem, asked, (n + 1) * sizeof *asked);
 	return status;

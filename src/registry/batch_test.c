@@ -97,12 +97,12 @@ static void compare(const struct answers *a, const struct answers *b, const char
 }
 
 static struct answers alone, together;
-static struct ht_asked asked[MAX_ANALYSES];
+static struct ht_query asked[MAX_ANALYSES];
 
 static void ask(const char **names, size_t n, const struct ht_arg *args, size_t n_args)
 {
 	for (size_t i = 0; i < n; i++)
-		asked[i] = (struct ht_asked){ names[i], args, n_args, NULL };
+		asked[i] = (struct ht_query){ names[i], args, n_args, NULL };
 }
 
 /* Fewer threads than ranks, as many, more. */

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "registry/run.h"
+#include "registry/run_steps.h"
 #include "hta/hta_facts.h"
 
 #include <inttypes.h>
@@ -283,7 +283,7 @@ enum ht_status ht_bundle_merge(ht_ctx *ctx, ht_bundle *into, ht_bundle *from)
 	return HT_OK;
 }
 
-enum ht_status ht_bundle_miss(
+enum ht_status ht_bundle_add_missing(
         ht_ctx *ctx, ht_bundle *bundle, const char *const *lines, size_t n_lines)
 {
 	struct ht_roster roster,

@@ -7,10 +7,10 @@
  */
 #include "registry/bundle.h"
 
-#include "registry/run.h"
-#include "base/frame.h"
+#include "registry/run_steps.h"
+#include "base/sealed_bytes.h"
 #include "hta/hta_facts.h"
-#include "table/pack.h"
+#include "table/table_bytes.h"
 
 #include <string.h>
 

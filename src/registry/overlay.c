@@ -1,7 +1,7 @@
 /*
  * overlay.c - ht_convert: writing traces, with results of an analysis drawn into them (its draw, model/drawing.h).
  */
-#include "registry/run.h"
+#include "registry/run_steps.h"
 
 #include "analysis/analysis.h"
 #include "base/options.h"

@@ -1,11 +1,11 @@
 /*
- * share.c - a set of which other processes hold the rest: what is told of ranks, and all of it joined.
+ * run_memo.c - a set of which other processes hold the rest: what is told of ranks, and all of it joined.
  *
  * Each process describes the ranks it has; who has all descriptions knows what one process with all files would
  * know, and numbers, clocks and notes come out the same. A joined set borrows the traces of its own ranks and
  * refuses those of the others, so parts can be made of it, but no tables.
  */
-#include "base/frame.h"
+#include "base/sealed_bytes.h"
 #include "base/hash.h"
 #include "base/natural.h"
 #include "hta/hta_facts.h"

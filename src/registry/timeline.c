@@ -4,10 +4,11 @@
  * Times are the set's, on the clock that the tables of all ranks are on; events are known by their ids, names by
  * their numbers in the trace. A clock that drifts moves starts; durations stay as they were measured.
  */
+#include "base/options.h"
 #include "registry/timeline.h"
 
 #include "base/search.h"
-#include "registry/run.h"
+#include "registry/run_steps.h"
 #include "model/clocks/clocks.h"
 
 #include <string.h>
@@ -79,7 +80,7 @@ static enum ht_status find_clock(ht_ctx *ctx, ht_set *set, size_t i, struct ht_t
 	enum ht_status status = ht_set_clocks(ctx, set, &scratch, &clocks);
 	if (status == HT_OK && clocks) {
 		const struct ht_clock *clock = &clocks->of[i];
-		timeline->move = clock->move;
+		timeline->move = clocks->moves[i];
 		timeline->info.aligned = clocks->aligned;
 		timeline->info.moved_ns = clock->moved_ns;
 		if (clock->uncertainty_ns != HT_NO_I64)
@@ -225,7 +226,7 @@ bool ht_timeline_track(const ht_timeline *timeline, size_t i, struct ht_track_in
 		info.first_ns = ht_time_moved(&timeline->move, r->first_ns);
 		info.last_ns = ht_time_moved(&timeline->move, r->last_ns);
 	}
-	*ret_track = info;
+	HT_OPTIONS_GIVE(ht_track_info, layer, &info, ret_track);
 	return true;
 }
 
@@ -236,10 +237,11 @@ bool ht_timeline_step(const ht_timeline *timeline, size_t i, struct ht_step_info
 		return false;
 	const struct ht_step *step = &t->steps[i];
 	int64_t start_ns = ht_time_moved(&timeline->move, step->ts_ns);
-	*ret_step = (struct ht_step_info){ .id = ht_event_id(timeline->info.rank, step->row),
+	struct ht_step_info info = { .id = ht_event_id(timeline->info.rank, step->row),
 		.number = step->number,
 		.start_ns = start_ns,
 		.end_ns = ht_add_sat(start_ns, ht_sub_sat(step->end_ns, step->ts_ns)) };
+	HT_OPTIONS_GIVE(ht_step_info, end_ns, &info, ret_step);
 	return true;
 }
 
@@ -253,7 +255,8 @@ static struct ht_span span_of(const struct ht_timeline *timeline, const struct h
 	const struct ht_timeline_call *call =
 	        gpu && hit->n == 1 ? ht_timeline_call(timeline, hit->row) : NULL;
 	int64_t start_ns = ht_time_moved(&timeline->move, hit->start_ns);
-	return (struct ht_span){ .id = ht_event_id(timeline->info.rank, hit->row),
+	return (struct ht_span){ .struct_size = sizeof(struct ht_span),
+		.id = ht_event_id(timeline->info.rank, hit->row),
 		.start_ns = start_ns,
 		.end_ns = ht_add_sat(start_ns, ht_sub_sat(hit->end_ns, hit->start_ns)),
 		.sum_ns = hit->sum_ns,
@@ -302,7 +305,8 @@ bool ht_timeline_span(
 	if (!ht_track_lane(&timeline->ranges, t->track[row], row, &hit.lane))
 		return false;
 	*ret_track = t->track[row];
-	*ret_span = span_of(timeline, &hit);
+	struct ht_span span = span_of(timeline, &hit);
+	HT_OPTIONS_GIVE(ht_span, wait_ns, &span, ret_span);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 #include "base/search.h"
-#include "model/rows/event_value.h"
+#include "model/events/event_value.h"
 
 #include <stdio.h>
 

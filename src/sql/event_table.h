@@ -9,7 +9,7 @@
 #ifndef HT_SQL_EVENT_TABLE_H
 #define HT_SQL_EVENT_TABLE_H
 
-#include "model/rows/event_value.h"
+#include "model/events/event_value.h"
 #include "sql/sql.h"
 
 enum ht_event_table {

@@ -8,8 +8,7 @@
 #include "sql/sql.h"
 
 #include "attach/attach.h"
-
-#include "registry/run.h"
+#include "registry/run_steps.h"
 
 #include <string.h>
 
@@ -70,7 +69,7 @@ int ht_sql_move(struct ht_sql_session *s, size_t i, struct ht_time_move *ret_mov
 	}
 	s->has_clocks = true;
 	*ret_move =
-	        s->clocks ? s->clocks->of[i].move
+	        s->clocks ? s->clocks->moves[i]
 	                  : (struct ht_time_move){ .shift_ns = s->set->roster.ranks[i].offset_ns };
 	return SQLITE_OK;
 }

@@ -13,7 +13,7 @@
 #define HT_STORE_ARG_TABLE_H
 
 #include "store/builder.h"
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 /* Of more columns nobody has seen a table; each needs some memory while it is read. */
 #define HT_ARG_TABLE_COLUMNS 1024

@@ -1,5 +1,5 @@
 /*
- * cache_write.c - storing; see cache.h and cache_file.h. Room is made by cache_room.c.
+ * cache_write.c - storing; see cache.h and cache_file.h. Room is made by cache_quota.c.
  *
  * The file takes its name when it is complete (base/temp.h), so a killed writer leaves nothing under the
  * name. The checksum is written last: even a file renamed by hand is not believed.

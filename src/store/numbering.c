@@ -2,7 +2,7 @@
  * numbering.c - which rank each file is: as given, else as the file says, else by its name; else a number that is
  * free. See set.h.
  */
-#include "store/give_ranks.h"
+#include "store/rank_numbering.h"
 #include "store/set.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ enum ht_status ht_roster_number(ht_ctx *ctx, struct ht_roster *roster, struct ht
 	for (size_t i = 0; i < n; i++)
 		claims[i] = (struct ht_claim){ roster->ranks[i].path,
 			ht_rank_claim(&roster->ranks[i]) };
-	HT_TRY(ht_give_ranks(ctx, claims, n, arena, notes, numbers));
+	HT_TRY(ht_rank_numbering_make(ctx, claims, n, arena, notes, numbers));
 	for (size_t i = 0; i < n; i++) {
 		roster->ranks[i].number = numbers[i];
 		roster->ranks[i].offset_ns = (int64_t)i; /* until clocks are chosen */

@@ -1,7 +1,7 @@
 /*
- * pack_avx2.c - see pack.h: looking at the values of a block, four at a time; built for x86-64 only.
+ * pack_avx2.c - see table_bytes.h: looking at the values of a block, four at a time; built for x86-64 only.
  */
-#include "store/pack.h"
+#include "store/bit_pack.h"
 
 #include <immintrin.h>
 

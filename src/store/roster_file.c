@@ -1,7 +1,7 @@
 /*
  * roster_file.c - rosters as bytes and back: what travels of ranks where their traces cannot. See set.h.
  */
-#include "base/frame.h"
+#include "base/sealed_bytes.h"
 #include "base/hash.h"
 #include "store/set.h"
 

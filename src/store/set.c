@@ -178,7 +178,7 @@ void ht_close(ht_set *set)
 	pthread_mutex_destroy(&set->lock);
 	ht_arena_done(&set->arena);
 	ht_mem_free(mem, set, sizeof *set);
-	ht_keep_trim(&mem->keep, 0);
+	ht_block_cache_trim(&mem->keep, 0);
 	ht_mem_release(mem);
 }
 

@@ -16,7 +16,7 @@
 #define HT_STORE_TRACE_H
 
 #include "base/map.h"
-#include "store/pack.h"
+#include "store/bit_pack.h"
 #include "store/snapshot.h"
 
 #define HT_NONE   UINT32_MAX

@@ -1,7 +1,7 @@
 /*
  * append_test.c - tables after each other, as bytes and back, and as views.
  */
-#include "table/pack.h"
+#include "table/table_bytes.h"
 #include "table/table_test_help.h"
 
 static ht_table *make(ht_ctx *ctx, const struct ht_column *columns, size_t n)

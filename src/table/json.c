@@ -181,8 +181,8 @@ enum ht_status ht_render_json(
 		ht_out_str(out, ",\n");
 		write_member(out, "bar",
 		        bar < ht_n_columns(table) ? ht_cells_at(table, bar)->meta.name : NULL);
-		ht_out_str(out,
-		        ht_table_says_no(table) ? ",\n\"says_no\":true" : ",\n\"says_no\":false");
+		ht_out_str(out, ht_table_check_failed(table) ? ",\n\"says_no\":true"
+		                                             : ",\n\"says_no\":false");
 	}
 	ht_out_str(out, "}\n");
 	return HT_OK;

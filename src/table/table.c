@@ -166,12 +166,12 @@ enum ht_status ht_table_set_method(ht_table *table, const char *method)
 	return HT_OK;
 }
 
-void ht_table_say_no(ht_table *table)
+void ht_table_set_check_failed(ht_table *table)
 {
 	table->says_no = true;
 }
 
-bool ht_table_says_no(const ht_table *table)
+bool ht_table_check_failed(const ht_table *table)
 {
 	return table->says_no;
 }

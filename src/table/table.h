@@ -30,7 +30,7 @@ enum ht_status ht_table_add_warning(ht_table *table, const char *format, ...)
 /* A note as data; copied. line is made of the rest. */
 enum ht_status ht_table_put_note(ht_table *table, const struct ht_note *note) HT_MUST_USE;
 /* The check whose answer the table is says no. */
-void ht_table_say_no(ht_table *table);
+void ht_table_set_check_failed(ht_table *table);
 /* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */
 void ht_table_set_bar(ht_table *table, const char *column);
 /* Rows are sentences: the first column is a label and the second what is said, both texts. */

@@ -9,13 +9,13 @@
  *   tops       time by operator, kernel, module, collective
  *
  * Nothing is measured anew here, so that no conclusion contradicts the verb that shows its facts. All of it is over the
- * steps that frame.h chooses: all but the last, unless the user says otherwise.
+ * steps that selection.h chooses.
  */
 #ifndef HT_VERDICT_FINDINGS_H
 #define HT_VERDICT_FINDINGS_H
 
 #include "graph/cp_across.h"
-#include "model/device/breakdown.h"
+#include "model/communication/breakdown.h"
 #include "model/device/idle.h"
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"

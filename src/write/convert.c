@@ -176,8 +176,8 @@ static struct ht_time_move merged_move(const struct conversion *c, size_t i_trac
 	struct ht_time_move move = { .shift_ns = ranks[i_trace].offset_ns };
 	int64_t first_ns = ranks[first].offset_ns;
 	if (c->clocks) {
-		move = c->clocks->of[i_trace].move;
-		first_ns = c->clocks->of[first].move.shift_ns;
+		move = c->clocks->moves[i_trace];
+		first_ns = c->clocks->moves[first].shift_ns;
 	}
 	move.shift_ns = ht_sub_sat(move.shift_ns, first_ns);
 	return move;

@@ -23,6 +23,21 @@ class Bad(Exception):
     """The list cannot be made, or may not be written; the text says why."""
 
 
+def text_of(header):
+    """A header with those of its own folder that it includes, each once."""
+    seen = set()
+
+    def one(path):
+        def inside(match):
+            other = (path.parent / match[1]).resolve()
+            if not other.exists() or other in seen:
+                return "" if other in seen else match[0]
+            seen.add(other)
+            return one(other)
+        return re.sub(r'^#include "([^"]+)"$', inside, path.read_text(), flags=re.M)
+    return one(pathlib.Path(header))
+
+
 def plain(text):
     """C text without comments and preprocessor lines."""
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
@@ -81,7 +96,7 @@ def enumerators(header):
 def layout(header):
     """The lines about structs and enumerators, as the compiler sees them."""
     lines = ["#include <stdio.h>", f'#include "{header}"', "int main(void)", "{"]
-    text = header.read_text()
+    text = text_of(header)
     for name, fields in structs(text).items():
         whole = f"struct {name}"
         lines.append(f'printf("{whole}: %zu bytes\\n", sizeof({whole}));')
@@ -110,7 +125,7 @@ def exported(library):
 
 def describe(header, library):
     """The whole list, sorted."""
-    declared = functions(header.read_text())
+    declared = functions(text_of(header))
     symbols, soname = exported(library)
     for name in sorted(symbols - declared.keys()):
         raise Bad(f"{name} is exported, but the header does not declare it")
@@ -172,7 +187,7 @@ def is_open(number, news):
 def main():
     if len(sys.argv) != 3 or sys.argv[1] != "accept":
         sys.exit(__doc__)
-    number = version(HEADER.read_text())
+    number = version(text_of(HEADER))
     path = list_path(number)
     try:
         lines = describe(HEADER, pathlib.Path(sys.argv[2]) / "libholotrace.so")

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -26,7 +27,7 @@ def now():
 
 
 def test_is_the_accepted_one(now):
-    path = abi.list_path(abi.version(abi.HEADER.read_text()))
+    path = abi.list_path(abi.version(abi.text_of(abi.HEADER)))
     assert path.exists(), f"a new version: make accept writes {path.name}"
     accepted = path.read_text().splitlines()
     changes = [line for line in difflib.unified_diff(accepted, now, lineterm="", n=0)
@@ -46,11 +47,31 @@ def test_older_programs_still_run(now):
 
 def test_option_structs_start_with_their_size():
     """What callers fill in must be able to grow."""
-    header = abi.HEADER.read_text()
+    header = abi.text_of(abi.HEADER)
     options = [name for name in abi.structs(header) if name.endswith("_options") or name == "ht_view"]
     assert "ht_open_options" in options and "ht_convert_options" in options
     for name in options:
         assert abi.structs(header)[name][0] == ("struct_size", "size_t"), name
+
+
+@pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
+def test_structs_that_are_filled_in_start_with_their_size(header):
+    """No call writes caller's memory without knowing how much there is."""
+    text = abi.text_of(abi.ROOT / "include" / header)
+    filled = set(re.findall(r"struct (ht_\w+) \*ret_\w+", text))  # Arrow's are laid out by Arrow
+    assert filled
+    for name in filled:
+        assert re.search(rf"struct {name} \{{\s*size_t struct_size;", text), name
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
+@pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
+@pytest.mark.parametrize("standard", ["c99", "c11", "c2x"])
+def test_headers_are_plain_c(header, standard, tmp_path):
+    source = tmp_path / "x.c"
+    source.write_text(f"#include <{header}>\nint main(void) {{ return 0; }}\n")
+    subprocess.run(["cc", f"-std={standard}", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                    f"-I{abi.ROOT / 'include'}", source], check=True)
 
 
 def first_published(struct):
@@ -67,7 +88,7 @@ def test_size_zero_means_the_first_published_struct():
     uses = [(path, struct, last) for path in sorted((abi.ROOT / "src").rglob("*.c")) if "_test" not in path.name
             for struct, last in re.findall(r"HT_OPTIONS_TAKE\(\s*\w+,\s*(\w+),\s*(\w+),", path.read_text())]
     assert {struct for _, struct, _ in uses} == {
-        name for name in abi.structs(abi.HEADER.read_text()) if name.endswith("_options") or name == "ht_view"}
+        name for name in abi.structs(abi.text_of(abi.HEADER)) if name.endswith("_options") or name == "ht_view"}
     for path, struct, last in uses:
         assert last == first_published(struct), f"{path.name}: struct {struct}"
 
@@ -79,7 +100,7 @@ def test_size_zero_means_the_first_published_struct():
     ("	const char *unit; ", "	char unit[8]; "),
 ])
 def test_changes_are_seen(now, tmp_path, before, after):
-    text = abi.HEADER.read_text()
+    text = abi.text_of(abi.HEADER)
     assert before in text
     header = tmp_path / "holotrace.h"
     header.write_text(text.replace(before, after, 1))
@@ -87,7 +108,7 @@ def test_changes_are_seen(now, tmp_path, before, after):
 
 
 def test_exports_and_declarations_must_agree(tmp_path):
-    text, header = abi.HEADER.read_text(), tmp_path / "holotrace.h"
+    text, header = abi.text_of(abi.HEADER), tmp_path / "holotrace.h"
     header.write_text(text.replace("HT_API void ht_close(", "void ht_close(", 1))
     with pytest.raises(abi.Bad, match="ht_close is exported"):
         abi.describe(header, LIBRARY)

@@ -55,7 +55,7 @@ static uint64_t begin(const char *name)
 int main(int argc, char **argv)
 {
 	ht_record_options options = {};
-	options.size = sizeof options;
+	options.struct_size = sizeof options;
 	options.flags = HT_RECORD_CUDA;
 	options.trace_path = argc > 2 ? argv[2] : nullptr;
 	if (argc > 2 && (ht_record_register(argv[1], &options) || ht_record_start())) {

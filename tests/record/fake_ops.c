@@ -39,7 +39,7 @@ static void need(bool truth, const char *what)
 
 static struct ht_record_options options(void)
 {
-	return (struct ht_record_options){ .size = sizeof(struct ht_record_options),
+	return (struct ht_record_options){ .struct_size = sizeof(struct ht_record_options),
 		.trace_path = trace_path };
 }
 

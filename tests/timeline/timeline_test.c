@@ -65,7 +65,7 @@ static bool see(void *user, const struct ht_span *span)
 static void test_tracks_hold_their_spans(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_track_info track;
+	struct ht_track_info track = { .struct_size = sizeof track };
 	bool device = false;
 	assert_true(ht_timeline_n_tracks(f->timeline) > 2);
 	for (size_t i = 0; ht_timeline_track(f->timeline, i, &track); i++) {
@@ -150,9 +150,9 @@ static void test_steps_and_single_spans(void **state)
 {
 	struct fixture *f = *state;
 	ht_timeline *timeline = open_small(f->ctx);
-	struct ht_step_info step;
-	struct ht_span span;
-	struct ht_track_info info;
+	struct ht_step_info step = { .struct_size = sizeof step };
+	struct ht_span span = { .struct_size = sizeof span };
+	struct ht_track_info info = { .struct_size = sizeof info };
 	size_t track;
 	assert_true(ht_timeline_step(timeline, 0, &step));
 	assert_int_equal(step.number, 7);
@@ -259,7 +259,7 @@ static void test_only_the_tracks_that_are_asked_for(void **state)
 	struct fixture *f = *state;
 	ht_timeline *timeline = open_small(f->ctx);
 	const ht_timeline *const one[] = { timeline };
-	struct ht_span span;
+	struct ht_span span = { .struct_size = sizeof span };
 	char tracks[32];
 	size_t track;
 	ht_table *table;
@@ -312,7 +312,7 @@ static void test_ranks_are_on_the_clock_of_the_tables(void **state)
 	assert_true(ht_table_n_rows(events) > 100);
 	for (size_t i = 0; i < ht_set_n_ranks(set); i++) {
 		ht_timeline *timeline;
-		struct ht_span span;
+		struct ht_span span = { .struct_size = sizeof span };
 		size_t track;
 		assert_int_equal(ht_timeline_open(f->ctx, set, i, &timeline), HT_OK);
 		for (size_t row = 0; row < ht_table_n_rows(events); row++) {

@@ -10,14 +10,14 @@ from . import _build
 
 class Options(ctypes.Structure):
     """struct ht_record_options; what is not named stays zero."""
-    _fields_ = [("size", ctypes.c_size_t), ("flags", ctypes.c_uint32), ("max_elements", ctypes.c_uint32),
+    _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint32), ("max_elements", ctypes.c_uint32),
                 ("trace_path", ctypes.c_char_p), ("max_bytes", ctypes.c_uint64),
                 ("rank", ctypes.c_int32), ("n_ranks", ctypes.c_int32)]
 
 
 class Stats(ctypes.Structure):
     """struct ht_record_stats"""
-    _fields_ = [("n_calls", ctypes.c_uint64), ("n_lost", ctypes.c_uint64), ("n_bytes", ctypes.c_uint64),
+    _fields_ = [("struct_size", ctypes.c_size_t), ("n_calls", ctypes.c_uint64), ("n_lost", ctypes.c_uint64), ("n_bytes", ctypes.c_uint64),
                 ("n_threads", ctypes.c_uint32)]
 
 
@@ -57,11 +57,11 @@ def check(status):
 
 
 def stats():
-    got = Stats()
+    got = Stats(struct_size=ctypes.sizeof(Stats))
     recorder().ht_record_get_stats(ctypes.byref(got))
     return got
 
 
 def register(path):
-    options = Options(size=ctypes.sizeof(Options))
+    options = Options(struct_size=ctypes.sizeof(Options))
     check(recorder().ht_record_register(os.fsencode(path), ctypes.byref(options)))

@@ -22,6 +22,7 @@
  * and 0, transfers 6 and 6 us, algorithm bandwidth 0.167 GB/s, and the bus bandwidth is the same.
  */
 #include "analysis/analysis.h"
+#include "model/clocks/clocks.h"
 #include "model/hint.h"
 #include "model/communication/chosen_calls.h"
 

@@ -13,6 +13,7 @@
  * Definition: HTA get_comm_comp_overlap.
  */
 #include "analysis/analysis.h"
+#include "model/clocks/clocks.h"
 #include "base/sort.h"
 #include "model/hint.h"
 #include "model/communication/exposed.h"

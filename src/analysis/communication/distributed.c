@@ -20,6 +20,7 @@
  * 7: computation 43, overlapped 7, communication 30, other 20.
  */
 #include "analysis/analysis.h"
+#include "model/clocks/clocks.h"
 #include "base/sort.h"
 #include "base/search.h"
 #include "model/communication/comm_ops.h"
@@ -400,7 +401,7 @@ static const struct ht_call_place *place_of(
 	size_t i_rank = ht_roster_find(j->run->rosters[0], j->parts->list[i_part].rank);
 	if (!j->run->clocks[0] || i_rank == SIZE_MAX)
 		return NULL;
-	return ht_matches_find(&j->run->clocks[0]->matches, i_rank, range->row);
+	return ht_matches_find(j->run->matches[0], i_rank, range->row);
 }
 
 static void read_part(struct job *j, size_t p, size_t *n_ranges)

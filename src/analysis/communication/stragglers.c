@@ -25,8 +25,9 @@
  * 20 us in it, and nobody is late: nothing tells rank 2 from one whose clock is 8 us off.
  */
 #include "analysis/analysis.h"
+#include "model/clocks/clocks.h"
+#include "model/communication/breakdown.h"
 #include "model/communication/exposed.h"
-#include "model/device/breakdown.h"
 #include "model/stragglers/straggler.h"
 
 #include <stdlib.h>

@@ -620,7 +620,7 @@ static enum ht_status note_verdict(struct gate *gate, ht_table *table)
 		return ht_table_add_note(table,
 		        "passed: nothing is slower by more than %s beyond noise%s",
 		        gate->max_slowdown > 0 ? limit + 1 : "0 %", doubt);
-	ht_table_say_no(table);
+	ht_table_set_check_failed(table);
 	return ht_table_add_note(
 	        table, n_more ? "failed: %s; and %zu more" : "failed: %s", failed, n_more);
 }

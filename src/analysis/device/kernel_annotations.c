@@ -141,7 +141,7 @@ static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame 
 	HT_TRY(ht_annotate_gpu_paths(run, frame, rows, work->n, texts));
 	for (size_t i = 0; i < work->n; i++)
 		ret[i] = (struct ht_annotated){ texts[i], rows[i],
-			rows[i] == HT_NONE ? HT_WAY_NONE : HT_WAY_GPU };
+			rows[i] == HT_NONE ? HT_AUTOGRAD_LINK_NONE : HT_AUTOGRAD_LINK_GPU };
 	return HT_OK;
 }
 
@@ -302,7 +302,7 @@ static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
 		const struct ht_work *w = &work->items[i];
 		list[i] = (struct labelled){ .name = ht_str(t, t->name[w->row]),
 			.stack = found[i].stack,
-			.via = ht_way_name((enum ht_way)found[i].way),
+			.via = ht_autograd_link_name((enum ht_autograd_link)found[i].way),
 			.dur_ns = w->end - w->start,
 			.count = 1 };
 		if (found[i].row != HT_NONE)

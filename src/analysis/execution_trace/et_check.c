@@ -87,7 +87,7 @@ static enum ht_status answer(ht_table *table)
 		n_warnings += !strcmp(severity, "warning");
 	}
 	if (n_errors)
-		ht_table_say_no(table);
+		ht_table_set_check_failed(table);
 	return ht_table_add_note(table, "%s",
 	        n_errors     ? "the execution trace has errors"
 	        : n_warnings ? "no errors; see the warnings"

@@ -58,6 +58,7 @@
 #include "analysis/analysis.h"
 #include "verdict/rules.h"
 #include "model/advice/npu_facts.h"
+#include "model/clocks/clocks.h"
 #include "model/rows/name_traits.h"
 
 #include <inttypes.h>

@@ -20,6 +20,7 @@
  * for the fourth, 1 is computing and 1 transfer.
  */
 #include "analysis/analysis.h"
+#include "model/clocks/clocks.h"
 #include "verdict/findings.h"
 #include "verdict/slow_steps.h"
 #include "verdict/telling.h"

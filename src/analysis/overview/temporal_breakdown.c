@@ -19,7 +19,8 @@
  * Definition: HTA get_temporal_breakdown.
  */
 #include "analysis/analysis.h"
-#include "model/device/breakdown.h"
+#include "model/clocks/clocks.h"
+#include "model/communication/breakdown.h"
 #include "model/rows/frame.h"
 #include "model/hint.h"
 

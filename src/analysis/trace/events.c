@@ -16,10 +16,10 @@
  */
 #include "analysis/analysis.h"
 
-#include "model/rows/event_value.h"
+#include "model/events/event_value.h"
 #include "base/glob.h"
 #include "et/et_cells.h"
-#include "model/rows/event_filter.h"
+#include "model/events/event_filter.h"
 
 #include <string.h>
 

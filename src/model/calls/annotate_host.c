@@ -249,7 +249,7 @@ static enum ht_status put_answers(const struct sweep *s, size_t n, struct ht_ann
 	const char *both = NULL; /* of the two last, one inside the other */
 	for (size_t i = 0; i < n; i++) {
 		struct stack *own = s->own[i], *waiting = s->waiting[i];
-		ret[i] = (struct ht_annotated){ NULL, HT_NONE, HT_WAY_NONE };
+		ret[i] = (struct ht_annotated){ NULL, HT_NONE, HT_AUTOGRAD_LINK_NONE };
 		if (!own && !waiting)
 			continue;
 		if (own && waiting && (own != last_own || waiting != last_waiting)) {
@@ -264,9 +264,9 @@ static enum ht_status put_answers(const struct sweep *s, size_t n, struct ht_ann
 		bool device = ht_kind_is_device(t->kind[s->asks[i]]);
 		ret[i] = (struct ht_annotated){ text,
 			ht_chain_last(own ? &own->chain : &waiting->chain),
-			device ? HT_WAY_GPU
-			: own  ? HT_WAY_LAUNCH
-			       : HT_WAY_BACKWARD };
+			device ? HT_AUTOGRAD_LINK_GPU
+			: own  ? HT_AUTOGRAD_LINK_LAUNCH
+			       : HT_AUTOGRAD_LINK_BACKWARD };
 	}
 	return HT_OK;
 }

@@ -3,10 +3,10 @@
  */
 #include "model/calls/attribution.h"
 
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 #include "model/device/launch.h"
 #include "model/rows/name_traits.h"
-#include "model/share.h"
+#include "model/run_memo.h"
 
 #include <string.h>
 
@@ -26,8 +26,8 @@ static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
 }
 
 /* The module of a host row and how it was found. */
-static uint32_t choose_module(
-        const struct ht_attribution *a, const uint32_t *nearest, uint32_t row, enum ht_way *ret_way)
+static uint32_t choose_module(const struct ht_attribution *a, const uint32_t *nearest, uint32_t row,
+        enum ht_autograd_link *ret_way)
 {
 	const struct ht_trace *t = a->trace;
 	uint32_t own = nearest[row], forward = ht_autograd_forward(&a->autograd, row);
@@ -36,10 +36,12 @@ static uint32_t choose_module(
 	/* a module inside a backward row has that row's forward operator itself */
 	bool called_again = on_thread && ht_autograd_forward(&a->autograd, own) != HT_NONE;
 	if (of_forward != HT_NONE && !called_again) {
-		*ret_way = HT_WAY_FORWARD;
+		*ret_way = HT_AUTOGRAD_LINK_FORWARD;
 		return of_forward;
 	}
-	*ret_way = own == HT_NONE ? HT_WAY_NONE : on_thread ? HT_WAY_LAUNCH : HT_WAY_BACKWARD;
+	*ret_way = own == HT_NONE ? HT_AUTOGRAD_LINK_NONE
+	           : on_thread    ? HT_AUTOGRAD_LINK_LAUNCH
+	                          : HT_AUTOGRAD_LINK_BACKWARD;
 	return own;
 }
 
@@ -83,7 +85,7 @@ static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_inside_nearest(run, t, &a->autograd, is_module, NULL, &nearest));
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		enum ht_way way = HT_WAY_NONE;
+		enum ht_autograd_link way = HT_AUTOGRAD_LINK_NONE;
 		uint32_t at = place_of(t, row);
 		modules[row] = at == HT_NONE ? HT_NONE : choose_module(a, nearest, at, &way);
 		ways[row] = (uint8_t)way;
@@ -152,8 +154,8 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 	/* forward operators are told with all the others */
 	const struct wanted wanted = { t, parts };
 	uint32_t variant = parts ? parts | HT_ATTRIBUTE_FORWARD : 0;
-	const struct ht_sharing how = { &kind, variant, make, sizeof *ret_attribution };
-	return ht_share(run, &how, &wanted, ret_attribution);
+	const struct ht_memoized how = { &kind, variant, make, sizeof *ret_attribution };
+	return ht_run_memoize(run, &how, &wanted, ret_attribution);
 }
 
 uint32_t ht_attribution_forward(const struct ht_attribution *a, uint32_t row)

@@ -3,7 +3,7 @@
  */
 #include "model/calls/call_graph.h"
 
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 #include "base/checked.h"
 
 #include <string.h>

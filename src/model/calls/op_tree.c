@@ -3,7 +3,7 @@
  */
 #include "model/calls/op_tree.h"
 
-#include "model/share.h"
+#include "model/run_memo.h"
 #include "model/rows/row_ends.h"
 #include "base/checked.h"
 
@@ -192,6 +192,6 @@ enum ht_status ht_op_tree_make(
         struct ht_run *run, const struct ht_traits *traits, struct ht_op_tree *ret_tree)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make, sizeof *ret_tree };
-	return ht_share(run, &how, traits, ret_tree);
+	const struct ht_memoized how = { &kind, 0, make, sizeof *ret_tree };
+	return ht_run_memoize(run, &how, traits, ret_tree);
 }

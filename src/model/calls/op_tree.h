@@ -52,7 +52,7 @@ struct ht_op_tree {
 	const int64_t *ends;    /* by row: where it ends for the tree */
 };
 
-/* Of the traits' trace. Memory in scratch, or shared (share.h): not to be changed. O(n). */
+/* Of the traits' trace. Memory in scratch, or shared (run_memo.h): not to be changed. O(n). */
 enum ht_status ht_op_tree_make(struct ht_run *run, const struct ht_traits *traits,
         struct ht_op_tree *ret_tree) HT_MUST_USE;
 

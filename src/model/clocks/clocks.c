@@ -129,7 +129,7 @@ static void make_moves(struct fitting *f)
 	int64_t zero_ns = INT64_MAX;
 	for (size_t i = 0; i < f->clocks->n; i++) {
 		const struct ht_rank *rank = &f->roster->ranks[i];
-		struct ht_time_move *move = &f->clocks->of[i].move;
+		struct ht_time_move *move = &f->clocks->moves[i];
 		*move = f->places.of[i];
 		move->shift_ns = ht_add_sat(move->shift_ns, rank->offset_ns);
 		move->pivot_ns = ht_sub_sat(move->pivot_ns, rank->offset_ns);
@@ -137,8 +137,7 @@ static void make_moves(struct fitting *f)
 			zero_ns = ht_time_moved(move, rank->min_ts_ns);
 	}
 	for (size_t i = 0; zero_ns != INT64_MAX && i < f->clocks->n; i++)
-		f->clocks->of[i].move.shift_ns =
-		        ht_sub_sat(f->clocks->of[i].move.shift_ns, zero_ns);
+		f->clocks->moves[i].shift_ns = ht_sub_sat(f->clocks->moves[i].shift_ns, zero_ns);
 }
 
 static int64_t to_set_time(const struct fitting *f, size_t rank, int64_t ns)
@@ -146,7 +145,7 @@ static int64_t to_set_time(const struct fitting *f, size_t rank, int64_t ns)
 	if (ns == HT_NO_I64)
 		return ns;
 	return ht_time_moved(
-	        &f->clocks->of[rank].move, ht_sub_sat(ns, f->roster->ranks[rank].offset_ns));
+	        &f->clocks->moves[rank], ht_sub_sat(ns, f->roster->ranks[rank].offset_ns));
 }
 
 /* Until the last had arrived. Where ranks do not all need each other, one that came after this one had left was
@@ -218,7 +217,8 @@ enum ht_status ht_clocks_fit(ht_ctx *ctx, struct ht_arena *arena, struct ht_aren
 		return ht_fail_nomem(ctx);
 	*clocks = (struct ht_clocks){ .n = roster->n, .from_files = roster->aligned };
 	clocks->of = ht_arena_alloc(arena, (roster->n + 1) * sizeof *clocks->of);
-	if (!clocks->of)
+	clocks->moves = ht_arena_alloc(arena, (roster->n + 1) * sizeof *clocks->moves);
+	if (!clocks->of || !clocks->moves)
 		return ht_fail_nomem(ctx);
 	HT_TRY(fit(&f, calls));
 	*ret_clocks = clocks;

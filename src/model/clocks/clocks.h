@@ -32,10 +32,9 @@
 #define HT_CLOCK_TOLERANCE_NS 2000
 
 struct ht_clock {
-	struct ht_time_move move; /* own time to set time */
-	int64_t moved_ns;         /* correction of the file's clock, at the middle of its calls */
-	int64_t drift_ppt;        /* and how it grows with time, in 10^-12; mostly 0 */
-	int64_t uncertainty_ns;   /* HT_NO_I64: nothing ties it to the reference */
+	int64_t moved_ns;       /* correction of the file's clock, at the middle of its calls */
+	int64_t drift_ppt;      /* and how it grows with time, in 10^-12; mostly 0 */
+	int64_t uncertainty_ns; /* HT_NO_I64: nothing ties it to the reference */
 	size_t n_collectives, n_pairs; /* that tie it to other ranks */
 	size_t n_violated;             /* of them that no clocks explain */
 	size_t n_mismatched;           /* calls that should match those of other ranks and do not */
@@ -43,7 +42,8 @@ struct ht_clock {
 };
 
 struct ht_clocks {
-	struct ht_clock *of; /* by rank of the roster */
+	struct ht_clock *of;        /* by rank of the roster */
+	struct ht_time_move *moves; /* the same: own time to set time */
 	size_t n, reference;
 	bool aligned;      /* times of all ranks can be compared */
 	bool from_files;   /* the files' clocks can; else only collectives compare them */

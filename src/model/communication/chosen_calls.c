@@ -50,7 +50,7 @@ static const struct ht_call_place *find_place(
 /* By collective; those of one as they were, by part. */
 static bool sort_calls(struct ht_run *run, struct ht_chosen_call **calls, size_t n)
 {
-	const struct ht_collective *first = run->clocks[0]->matches.collectives;
+	const struct ht_collective *first = run->matches[0]->collectives;
 	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
 	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
 	struct ht_chosen_call *sorted = ht_arena_room(run->scratch, (n + 1) * sizeof *sorted);
@@ -71,7 +71,7 @@ static bool sort_calls(struct ht_run *run, struct ht_chosen_call **calls, size_t
 enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
         const struct ht_chosen_call **ret_calls, size_t *ret_n)
 {
-	const struct ht_matches *matches = &run->clocks[0]->matches;
+	const struct ht_matches *matches = run->matches[0];
 	struct ht_common_steps common;
 	size_t n = 0;
 	HT_TRY(ht_common_steps_make(run, 0, &common));

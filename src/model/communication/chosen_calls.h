@@ -7,7 +7,7 @@
 #ifndef HT_MODEL_COMMUNICATION_CHOSEN_CALLS_H
 #define HT_MODEL_COMMUNICATION_CHOSEN_CALLS_H
 
-#include "model/clocks/clocks.h"
+#include "model/communication/collective_match.h"
 #include "model/rows/frame.h"
 
 #define HT_CHOSEN_CALL_COLUMNS(COLUMN)                                                             \
@@ -26,7 +26,7 @@ struct ht_chosen_call {
 };
 
 /* Those of all parts, whose facts[k] has them: ascending by collective (they are in one array, by start), then
- * rank. run->clocks[0] is there. Memory in scratch. */
+ * rank. run->matches[0] is there. Memory in scratch. */
 enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
         const struct ht_chosen_call **ret_calls, size_t *ret_n) HT_MUST_USE;
 

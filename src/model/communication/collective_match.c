@@ -7,7 +7,7 @@
 
 #include "base/sort.h"
 #include "base/thread.h"
-#include "model/communication/loose_calls.h"
+#include "model/communication/unmatched_calls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct match {
 	ht_ctx *ctx;
 	struct ht_arena *arena, *scratch;
 	const struct ht_roster *roster;
-	struct ht_loose_calls calls;
+	struct ht_unmatched_calls calls;
 	uint32_t *places; /* of all calls, in the order that is being made */
 	uint64_t *keys;   /* to sort by; as many as calls */
 	uint32_t *firsts; /* by collective: where its calls begin in places */
@@ -31,7 +31,7 @@ struct match {
 	int64_t mismatch_ns; /* start of the first mismatch */
 };
 
-static struct ht_loose_call *call_at(const struct match *m, uint32_t place)
+static struct ht_unmatched_call *call_at(const struct match *m, uint32_t place)
 {
 	return &m->calls.list[place];
 }
@@ -44,7 +44,7 @@ static const char *text_of(const struct match *m, uint32_t id)
 /* ---- order ---- */
 
 /* What matches nothing is behind everything else. */
-static bool is_placeless(const struct match *m, const struct ht_loose_call *l)
+static bool is_placeless(const struct match *m, const struct ht_unmatched_call *l)
 {
 	return l->order_ns == HT_NO_I64 ||
 	       (l->kind == HT_COMM_SEND_RECV && !*m->calls.texts[l->group]);
@@ -56,7 +56,7 @@ enum key { BY_FAMILY, BY_SEQUENCE, BY_STEP, BY_POSITION };
 static enum ht_status sort_by(struct match *m, enum key key, uint32_t *at, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_loose_call *l = call_at(m, at[i]);
+		const struct ht_unmatched_call *l = call_at(m, at[i]);
 		m->keys[i] = key == BY_FAMILY ? l->family
 		                              : ht_sort_key_i64(key == BY_SEQUENCE ? l->seq
 		                                                : key == BY_STEP   ? l->call.step
@@ -74,7 +74,7 @@ static bool must_agree(enum ht_comm_kind kind)
 	       kind == HT_COMM_SEND_RECV;
 }
 
-static bool is_same(const struct ht_loose_call *a, const struct ht_loose_call *b)
+static bool is_same(const struct ht_unmatched_call *a, const struct ht_unmatched_call *b)
 {
 	bool types = a->dtype == b->dtype || a->dtype == HT_NO_TEXT || b->dtype == HT_NO_TEXT;
 	bool elements = !must_agree(a->kind) || a->elements == b->elements ||
@@ -82,7 +82,7 @@ static bool is_same(const struct ht_loose_call *a, const struct ht_loose_call *b
 	return a->name == b->name && types && elements;
 }
 
-static const char *call_text(struct match *m, const struct ht_loose_call *l)
+static const char *call_text(struct match *m, const struct ht_unmatched_call *l)
 {
 	const char *text;
 	if (l->elements == HT_NO_I64)
@@ -94,7 +94,7 @@ static const char *call_text(struct match *m, const struct ht_loose_call *l)
 	return text ? text : "?";
 }
 
-static const char *step_text(struct match *m, const struct ht_loose_call *l)
+static const char *step_text(struct match *m, const struct ht_unmatched_call *l)
 {
 	const char *text = l->call.step == HT_NO_I64
 	                           ? ""
@@ -102,14 +102,14 @@ static const char *step_text(struct match *m, const struct ht_loose_call *l)
 	return text ? text : "";
 }
 
-static const char *family_text(const struct match *m, const struct ht_loose_call *l)
+static const char *family_text(const struct match *m, const struct ht_unmatched_call *l)
 {
 	return *m->calls.texts[l->group] ? m->calls.texts[l->group] : m->calls.texts[l->name];
 }
 
 /* Count them, and keep the words of the earliest. */
 static enum ht_status tell(struct match *m, const uint32_t *at, size_t n,
-        const struct ht_loose_call *first, const char *text)
+        const struct ht_unmatched_call *first, const char *text)
 {
 	if (!text)
 		return ht_fail_nomem(m->ctx);
@@ -122,16 +122,16 @@ static enum ht_status tell(struct match *m, const uint32_t *at, size_t n,
 	return HT_OK;
 }
 
-static int64_t number_of(const struct match *m, const struct ht_loose_call *l)
+static int64_t number_of(const struct match *m, const struct ht_unmatched_call *l)
 {
 	return m->roster->ranks[l->call.i_rank].number;
 }
 
 /* The i-th of the calls at these places, and another one. */
 static enum ht_status tell_difference(struct match *m, const uint32_t *at, size_t n, size_t i,
-        const struct ht_loose_call *b, bool by_seq)
+        const struct ht_unmatched_call *b, bool by_seq)
 {
-	const struct ht_loose_call *a = call_at(m, at[i]);
+	const struct ht_unmatched_call *a = call_at(m, at[i]);
 	return tell(m, at, n, a,
 	        ht_arena_printf(m->arena,
 	                "%sgroup %s, %s %" PRId64 ": %s on rank %" PRId64 ", %s on rank %" PRId64,
@@ -145,15 +145,15 @@ static enum ht_status tell_difference(struct match *m, const uint32_t *at, size_
 /* Calls of one sequence number; what a rank has twice is counted on. */
 static enum ht_status place_sequence(struct match *m, const uint32_t *at, size_t n)
 {
-	const struct ht_loose_call *first = call_at(m, at[0]);
+	const struct ht_unmatched_call *first = call_at(m, at[0]);
 	for (size_t i = 1; i < n; i++) {
-		const struct ht_loose_call *l = call_at(m, at[i]);
+		const struct ht_unmatched_call *l = call_at(m, at[i]);
 		if (!is_same(first, l) && l->call.i_rank != first->call.i_rank)
 			return tell_difference(m, at, n, 0, l, true);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_loose_call *before = i ? call_at(m, at[i - 1]) : NULL;
-		struct ht_loose_call *l = call_at(m, at[i]);
+		const struct ht_unmatched_call *before = i ? call_at(m, at[i - 1]) : NULL;
+		struct ht_unmatched_call *l = call_at(m, at[i]);
 		l->nth = before && before->call.i_rank == l->call.i_rank ? before->nth + 1 : 0;
 	}
 	return HT_OK;
@@ -177,7 +177,7 @@ static enum ht_status match_sequences(struct match *m, uint32_t *at, size_t n)
 static enum ht_status place_step(struct match *m, const uint32_t *at, size_t n, size_t n_each)
 {
 	size_t n_same = n_each;
-	const struct ht_loose_call *differs = NULL;
+	const struct ht_unmatched_call *differs = NULL;
 	for (size_t i = n_each; i < n; i++) {
 		size_t nth = i % n_each;
 		if (nth < n_same && !is_same(call_at(m, at[nth]), call_at(m, at[i]))) {
@@ -192,10 +192,10 @@ static enum ht_status place_step(struct match *m, const uint32_t *at, size_t n, 
 
 static enum ht_status match_step(struct match *m, const uint32_t *at, size_t n, bool only)
 {
-	const struct ht_loose_call *first = call_at(m, at[0]);
+	const struct ht_unmatched_call *first = call_at(m, at[0]);
 	size_t n_first = 0, n_here;
 	for (size_t i = 0; i < n; i += n_here) {
-		const struct ht_loose_call *l = call_at(m, at[i]);
+		const struct ht_unmatched_call *l = call_at(m, at[i]);
 		for (n_here = 1; i + n_here < n &&
 		                 call_at(m, at[i + n_here])->call.i_rank == l->call.i_rank;)
 			n_here++;
@@ -236,7 +236,8 @@ static void found_one(struct match *m, const uint32_t *at, bool by_seq)
 	m->firsts[m->found.n++] = (uint32_t)(at - m->places);
 }
 
-static bool goes_with(const struct ht_loose_call *a, const struct ht_loose_call *b, bool by_seq)
+static bool goes_with(
+        const struct ht_unmatched_call *a, const struct ht_unmatched_call *b, bool by_seq)
 {
 	if (a->nth == HT_NO_I64 || a->nth != b->nth)
 		return false;
@@ -247,9 +248,9 @@ static bool goes_with(const struct ht_loose_call *a, const struct ht_loose_call 
 static enum ht_status group_calls(struct match *m, uint32_t *at, size_t n, bool by_seq)
 {
 	for (size_t i = 0, end; i < n; i = end) {
-		const struct ht_loose_call *first = call_at(m, at[i]);
+		const struct ht_unmatched_call *first = call_at(m, at[i]);
 		for (end = i + 1; end < n; end++) {
-			const struct ht_loose_call *l = call_at(m, at[end]);
+			const struct ht_unmatched_call *l = call_at(m, at[end]);
 			if (by_seq ? l->seq != first->seq : l->call.step != first->call.step)
 				break;
 		}
@@ -277,7 +278,7 @@ static void fill_in(const struct match *m, size_t i)
 {
 	size_t first = m->firsts[i], n = m->firsts[i + 1] - first;
 	struct ht_collective *c = &m->found.collectives[i];
-	const struct ht_loose_call *l = call_at(m, m->places[first]);
+	const struct ht_unmatched_call *l = call_at(m, m->places[first]);
 	*c = (struct ht_collective){ .group = m->calls.texts[l->group],
 		.name = m->calls.texts[l->name],
 		.kind = l->kind,
@@ -423,7 +424,7 @@ enum ht_status ht_collectives_match(ht_ctx *ctx, struct ht_arena *arena, struct 
         struct ht_matches *ret_matches)
 {
 	struct match m = { .ctx = ctx, .arena = arena, .scratch = scratch, .roster = roster };
-	HT_TRY(ht_loose_collect(ctx, arena, scratch, roster, parts, &m.calls));
+	HT_TRY(ht_unmatched_collect(ctx, arena, scratch, roster, parts, &m.calls));
 	HT_TRY(match_all(&m));
 	*ret_matches = m.found;
 	return HT_OK;

@@ -86,7 +86,7 @@ static struct exposed split(const struct ht_interval *transfers, size_t n_transf
 static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, size_t calls_k,
         size_t gaps_k, struct exposed *exposed, size_t n_keys)
 {
-	const struct ht_clocks *clocks = run->clocks[part->side];
+	const struct ht_matches *matches = run->matches[part->side];
 	const ht_table *calls = part->facts[calls_k], *gaps = part->facts[gaps_k];
 	const int64_t *starts = ht_table_cells(gaps, GAP_START),
 	              *ends = ht_table_cells(gaps, GAP_END);
@@ -102,9 +102,9 @@ static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, 
 		call = end_of_key(calls, call, (int64_t)key);
 		gap = end_of_key(gaps, gap, (int64_t)key);
 		exposed[key] = (struct exposed){ HT_NO_I64, HT_NO_I64 };
-		if (!clocks || i_rank == SIZE_MAX || run->policy.waits_in_transfers ||
-		        !list_transfers(run, &clocks->matches, i_rank, calls, first_call, call,
-		                transfers, &n_transfers))
+		if (!matches || i_rank == SIZE_MAX || run->policy.waits_in_transfers ||
+		        !list_transfers(run, matches, i_rank, calls, first_call, call, transfers,
+		                &n_transfers))
 			continue;
 		for (size_t row = first_gap; row < gap; row++)
 			list[row - first_gap] = (struct ht_interval){ starts[row], ends[row] };

@@ -16,7 +16,7 @@
 #ifndef HT_MODEL_COMMUNICATION_EXPOSED_H
 #define HT_MODEL_COMMUNICATION_EXPOSED_H
 
-#include "model/clocks/clocks.h"
+#include "model/communication/collective_match.h"
 #include "model/numbers/interval.h"
 
 #define HT_EXPOSED_CALL_COLUMNS(COLUMN)                                                            \

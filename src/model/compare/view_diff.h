@@ -7,7 +7,7 @@
 #ifndef HT_MODEL_COMPARE_VIEW_DIFF_H
 #define HT_MODEL_COMPARE_VIEW_DIFF_H
 
-#include "model/device/kernel_groups.h"
+#include "model/calls/kernel_groups.h"
 #include "model/calls/module_groups.h"
 #include "model/calls/op_groups.h"
 

@@ -82,8 +82,8 @@ static enum ht_status make_order(struct ht_run *run, const void *of, void *ret_v
 static enum ht_status find_order(struct ht_run *run, enum order by, const uint32_t **ret_order)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, by, make_order, sizeof *ret_order };
-	return ht_share(run, &how, &by, ret_order);
+	const struct ht_memoized how = { &kind, by, make_order, sizeof *ret_order };
+	return ht_run_memoize(run, &how, &by, ret_order);
 }
 
 enum ht_status ht_gpu_by_stream(struct ht_run *run, const uint32_t **ret_order)
@@ -300,7 +300,7 @@ enum ht_status ht_devices_find(
         struct ht_run *run, const struct ht_frame *frame, struct ht_devices *ret_devices)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make_devices, sizeof *ret_devices };
+	const struct ht_memoized how = { &kind, 0, make_devices, sizeof *ret_devices };
 	return ht_frame_share_gpu(run, frame, &how, frame, ret_devices);
 }
 

@@ -327,7 +327,7 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 {
 	static const char kind;
 	const struct question q = { frame, options };
-	const struct ht_sharing how = { &kind, options->by_device, make, sizeof(struct answer) };
+	const struct ht_memoized how = { &kind, options->by_device, make, sizeof(struct answer) };
 	struct answer answer = { 0 };
 	if (run->policy.collect_idle)
 		return run->policy.collect_idle(run, frame, options, ret_streams, ret_n);

@@ -5,7 +5,7 @@
  */
 #include "model/device/kernel_counters.h"
 
-#include "model/device/kernel_groups.h"
+#include "model/device/launch.h"
 #include "model/rows/frame.h"
 
 #include <math.h>

@@ -21,6 +21,13 @@ bool ht_is_wait_name(const char *name)
 	       !strcmp(name, "urQueueFinish") || !strcmp(name, "urEventWait");
 }
 
+bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
+{
+	/* copies that run as kernels are copies here as everywhere */
+	bool works = gpu->class_ == HT_CLASS_COMPUTE || gpu->class_ == HT_CLASS_COMM;
+	return t->kind[gpu->row] == HT_KIND_KERNEL && works;
+}
+
 void ht_put_track(ht_table *table, size_t column, const struct ht_trace *trace, uint32_t row)
 {
 	const struct ht_track *track = &trace->tracks[trace->track[row]];

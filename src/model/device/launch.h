@@ -1,5 +1,5 @@
 /*
- * launch.h - launch calls told by name alone, where work was asked for, and the track of GPU work as cells.
+ * launch.h - launch calls told by name alone, kernels that count, where work was asked for, and the track of GPU work as cells.
  */
 #ifndef HT_MODEL_DEVICE_LAUNCH_H
 #define HT_MODEL_DEVICE_LAUNCH_H
@@ -10,6 +10,9 @@
 /* A host call that launches a kernel, whether or not its kernel is in the file: cudaLaunchKernel,
  * cuLaunchKernelEx, cudaLaunchCooperativeKernel, hipModuleLaunchKernel, ... */
 bool ht_is_kernel_launch_name(const char *name);
+
+/* Whether a piece of work is a kernel that computes or communicates, as lists of kernels have them. */
+bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu);
 
 /* A host call that returns when the device has come to an end of something: cudaStreamSynchronize, hipDeviceSynchronize,
  * zeEventHostSynchronize, urQueueFinish, ... Copies may wait as well: their work tells. */

@@ -226,7 +226,7 @@ enum ht_status ht_queue_series_make(struct ht_run *run, const struct ht_frame *f
         const struct ht_queue_series **ret_series, size_t *ret_n)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make, sizeof(struct answer) };
+	const struct ht_memoized how = { &kind, 0, make, sizeof(struct answer) };
 	struct answer answer = { 0 };
 	HT_TRY(ht_frame_share_gpu(run, frame, &how, frame, &answer));
 	*ret_series = answer.series;

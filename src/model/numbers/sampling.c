@@ -185,7 +185,7 @@ static double beta_share(double x, double a, double b)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-double ht_student_above(double t, double df)
+double ht_student_t_sf(double t, double df)
 {
 	double half = isinf(t) ? 0 : beta_share(df / (df + t * t), df / 2, 0.5) / 2;
 	return t < 0 ? 1 - half : half;
@@ -196,13 +196,13 @@ double ht_student_quantile(double p, double df)
 	double low = 0, high = 1;
 	if (p > 0.5)
 		return -ht_student_quantile(1 - p, df);
-	while (ht_student_above(high, df) > p && high < 1e300)
+	while (ht_student_t_sf(high, df) > p && high < 1e300)
 		high *= 2;
 	for (int i = 0; i < 200 && low < high; i++) {
 		double middle = low + (high - low) / 2;
 		if (middle <= low || middle >= high)
 			break;
-		if (ht_student_above(middle, df) > p)
+		if (ht_student_t_sf(middle, df) > p)
 			low = middle;
 		else
 			high = middle;
@@ -216,7 +216,7 @@ double ht_gap_chance(const struct ht_gap *gap)
 		return 1;
 	if (!(gap->error > 0))
 		return 0;
-	return 2 * ht_student_above(fabs(gap->mean) / gap->error, gap->df);
+	return 2 * ht_student_t_sf(fabs(gap->mean) / gap->error, gap->df);
 }
 
 double ht_gap_reach(const struct ht_gap *gap, double p)

@@ -59,7 +59,7 @@ struct ht_run_gap {
 struct ht_run_gap ht_runs_gap(struct ht_runs base, struct ht_runs test, struct ht_run_noise noise);
 
 /* P(T > t) of Student's t; 0 < df. */
-double ht_student_above(double t, double df);
+double ht_student_t_sf(double t, double df);
 /* t with P(T > t) = p, for 0 < p < 1. */
 double ht_student_quantile(double p, double df);
 /* Probability of a gap this large or larger, in either direction, when there is none. 1 when nothing is known. */

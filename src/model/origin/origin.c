@@ -9,7 +9,7 @@
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
 #include "model/origin/replays.h"
-#include "model/share.h"
+#include "model/run_memo.h"
 
 #include <string.h>
 
@@ -65,8 +65,8 @@ enum ht_status ht_origins_make(
         struct ht_run *run, bool with_modules, struct ht_origins *ret_origins)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, with_modules, make, sizeof *ret_origins };
-	return ht_share(run, &how, &with_modules, ret_origins);
+	const struct ht_memoized how = { &kind, with_modules, make, sizeof *ret_origins };
+	return ht_run_memoize(run, &how, &with_modules, ret_origins);
 }
 
 /* An operator of the trace launched it. */

@@ -6,7 +6,7 @@
  * policy may have another selection.
  */
 #include "model/rows/frame.h"
-#include "model/calls/inside.h"
+#include "model/rows/inside.h"
 #include "model/rows/selection.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -287,7 +287,7 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 	if (run->memo->mem->limit || !ht_memo_has_room(run->memo, n_bytes))
 		return;
 	if (run->spare)
-		ht_arena_init_spare(&arena, run->spare);
+		ht_arena_init_cached(&arena, run->spare);
 	else
 		ht_arena_init(&arena, run->memo->mem);
 	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
@@ -344,23 +344,23 @@ enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 }
 
 /* Runs over one rank have the same policy, but one may ask within another whose rows are selected otherwise. */
-static enum ht_status share_as(struct ht_run *run, uint32_t variant, const struct ht_sharing *how,
+static enum ht_status share_as(struct ht_run *run, uint32_t variant, const struct ht_memoized *how,
         const void *of, void *ret_value)
 {
-	struct ht_sharing of_frame = *how;
+	struct ht_memoized of_frame = *how;
 	of_frame.variant |= variant << 8;
-	return variant && !run->policy.select_rows ? ht_share(run, &of_frame, of, ret_value)
+	return variant && !run->policy.select_rows ? ht_run_memoize(run, &of_frame, of, ret_value)
 	                                           : how->make(run, of, ret_value);
 }
 
 enum ht_status ht_frame_share(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_sharing *how, const void *of, void *ret_value)
+        const struct ht_memoized *how, const void *of, void *ret_value)
 {
 	return share_as(run, frame->shared_as, how, of, ret_value);
 }
 
 enum ht_status ht_frame_share_gpu(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_sharing *how, const void *of, void *ret_value)
+        const struct ht_memoized *how, const void *of, void *ret_value)
 {
 	uint32_t as = frame->shared_as;
 	return share_as(run, as ? ((as - 1) & ~GPU_ONLY) + 1 : 0, how, of, ret_value);

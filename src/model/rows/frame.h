@@ -17,7 +17,7 @@
 #ifndef HT_MODEL_ROWS_FRAME_H
 #define HT_MODEL_ROWS_FRAME_H
 
-#include "model/share.h"
+#include "model/run_memo.h"
 
 struct ht_frame {
 	const struct ht_trace *trace;
@@ -42,12 +42,12 @@ enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame) HT_
  * of that work rather than of all events. */
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame) HT_MUST_USE;
 
-/* What is found in a frame, once for all runs that share the rank and have the same frame (share.h); how has a variant
+/* What is found in a frame, once for all runs that share the rank and have the same frame (run_memo.h); how has a variant
  * below 256. The second is for what depends on the GPU work of the frame alone. */
 enum ht_status ht_frame_share(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_sharing *how, const void *of, void *ret_value) HT_MUST_USE;
+        const struct ht_memoized *how, const void *of, void *ret_value) HT_MUST_USE;
 enum ht_status ht_frame_share_gpu(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_sharing *how, const void *of, void *ret_value) HT_MUST_USE;
+        const struct ht_memoized *how, const void *of, void *ret_value) HT_MUST_USE;
 
 /* ret_in[row]: whether the frame has it. Memory in scratch. */
 enum ht_status ht_frame_marks(

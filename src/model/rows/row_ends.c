@@ -3,7 +3,7 @@
  */
 #include "model/rows/row_ends.h"
 
-#include "model/share.h"
+#include "model/run_memo.h"
 #include "store/tree.h"
 
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
@@ -18,6 +18,6 @@ enum ht_status ht_ends_find(
         struct ht_run *run, const struct ht_trace *trace, const int64_t **ret_ends)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make, sizeof *ret_ends };
-	return ht_share(run, &how, trace, ret_ends);
+	const struct ht_memoized how = { &kind, 0, make, sizeof *ret_ends };
+	return ht_run_memoize(run, &how, trace, ret_ends);
 }

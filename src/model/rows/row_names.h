@@ -10,7 +10,7 @@
 #define HT_MODEL_ROWS_ROW_NAMES_H
 
 #include "base/intern.h"
-#include "model/calls/autograd.h"
+#include "model/rows/autograd.h"
 
 enum ht_row_names_by { HT_BY_NAME, HT_BY_PATH, HT_BY_SHAPE };
 

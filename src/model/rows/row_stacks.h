@@ -10,7 +10,7 @@
 #define HT_MODEL_ROWS_ROW_STACKS_H
 
 #include "base/intern.h"
-#include "model/calls/autograd.h"
+#include "model/rows/autograd.h"
 #include "store/tree.h"
 
 struct ht_stack {

@@ -4,7 +4,7 @@
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
 
-#include "model/share.h"
+#include "model/run_memo.h"
 #include "base/checked.h"
 #include "base/search.h"
 
@@ -229,8 +229,8 @@ static enum ht_status make_bounds(struct ht_run *run, const void *of, void *ret_
 enum ht_status ht_bounds_make(struct ht_run *run, struct ht_bounds *ret_bounds)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make_bounds, sizeof *ret_bounds };
-	HT_TRY(ht_share(run, &how, NULL, ret_bounds));
+	const struct ht_memoized how = { &kind, 0, make_bounds, sizeof *ret_bounds };
+	HT_TRY(ht_run_memoize(run, &how, NULL, ret_bounds));
 	size_t n = ret_bounds->n;
 	struct ht_bound *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
 	if (!list)
@@ -341,7 +341,7 @@ enum ht_status ht_busy_make(struct ht_run *run, const struct ht_frame *frame,
 {
 	static const char kind;
 	const struct rows rows = { frame, traits };
-	const struct ht_sharing how = { &kind, 0, make_busy, sizeof *ret_times };
+	const struct ht_memoized how = { &kind, 0, make_busy, sizeof *ret_times };
 	return ht_frame_share(run, frame, &how, &rows, ret_times);
 }
 

@@ -15,7 +15,7 @@
 #ifndef HT_MODEL_STEPS_STEP_TIME_H
 #define HT_MODEL_STEPS_STEP_TIME_H
 
-#include "model/calls/autograd.h"
+#include "model/rows/autograd.h"
 #include "model/rows/frame.h"
 
 struct ht_window {

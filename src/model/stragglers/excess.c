@@ -155,7 +155,7 @@ static enum ht_status make_profiles(struct ht_run *run, const void *of, void *re
 enum ht_status ht_excess_put(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
 {
 	static const char kind;
-	const struct ht_sharing how = { &kind, 0, make_profiles, sizeof(struct profiles) };
+	const struct ht_memoized how = { &kind, 0, make_profiles, sizeof(struct profiles) };
 	struct profiles profiles;
 	HT_TRY(ht_frame_share(run, frame, &how, frame, &profiles));
 	for (int host = 0; host < 2; host++)

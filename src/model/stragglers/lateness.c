@@ -2,6 +2,7 @@
  * lateness.c - see lateness.h.
  */
 #include "model/stragglers/lateness.h"
+#include "model/clocks/clocks.h"
 #include "base/sort.h"
 #include "model/numbers/stats.h"
 

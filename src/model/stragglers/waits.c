@@ -70,9 +70,11 @@ static enum ht_status list_gaps(
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i_rank != SIZE_MAX && i < n; i++) {
-		const struct ht_time_move *move = &run->clocks[0]->of[i_rank].move;
-		list[i] = (struct ht_interval){ ht_time_moved(move, ht_table_i64(facts, i, 1)),
-			ht_time_moved(move, ht_table_i64(facts, i, 2)) };
+		const struct ht_time_move *move = &run->moves[0][i_rank];
+		list[i] = (struct ht_interval){
+			ht_time_moved(move, ht_table_i64(facts, i, HT_EXPOSED_GAP_START_NS)),
+			ht_time_moved(move, ht_table_i64(facts, i, HT_EXPOSED_GAP_END_NS))
+		};
 	}
 	*ret_times = (struct ht_times){ list,
 		i_rank == SIZE_MAX ? 0 : ht_interval_merge(run->ctx->mem, list, n) };

@@ -1,0 +1,220 @@
+/*
+ * kernel_groups.c - see kernel_groups.h.
+ */
+#include "model/calls/kernel_groups.h"
+
+#include "model/device/gpu_work.h"
+#include "model/calls/op_tree.h"
+#include "model/device/launch.h"
+#include "model/rows/work_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ONE 1000000
+#define MAX 1e6 /* blocks per SM, or percent: more is no estimate */
+
+const uint8_t ht_kernel_rules[HT_N_KG_VALUES] = {
+	[HT_KG_MIN] = HT_POOL_MIN,
+	[HT_KG_MAX] = HT_POOL_MAX,
+	[HT_KG_BLOCKS_NS] = HT_POOL_SUM_WIDE,
+	[HT_KG_OCCUPANCY_NS] = HT_POOL_SUM_WIDE,
+	[HT_KG_HAS_BLOCKS] = HT_POOL_ANY,
+	[HT_KG_HAS_OCCUPANCY] = HT_POOL_ANY,
+	[HT_KG_TC] = HT_POOL_ANY,
+	[HT_KG_OP_ELIGIBLE] = HT_POOL_ANY,
+};
+
+const struct ht_column ht_kernel_group_columns[] = {
+	{ "name", HT_STR, HT_KEY, "kernel", NULL },
+	{ "operator", HT_STR, HT_KEY, "operator that launched it", NULL },
+	{ "grid", HT_STR, HT_KEY, "blocks", NULL },
+	{ "block", HT_STR, HT_KEY, "threads", NULL },
+	{ "registers", HT_STR, HT_KEY, "registers per thread", NULL },
+	{ "shared_memory", HT_STR, HT_KEY, "bytes of shared memory", NULL },
+	{ "device", HT_STR, HT_KEY, "device", NULL },
+	{ "stream", HT_STR, HT_KEY, "stream", NULL },
+	{ "core", HT_STR, HT_KEY, "what it ran on", NULL },
+	{ "unit", HT_STR, HT_KEY, "accelerator core", NULL },
+	{ "block_dim", HT_STR, HT_KEY, "blocks", NULL },
+	{ "mix_block_dim", HT_STR, HT_KEY, "blocks on the other cores", NULL },
+	{ "type", HT_STR, HT_KEY, "type of an NPU's kernel, or its name", NULL },
+	{ "input_shapes", HT_STR, HT_KEY, "shapes of its inputs", NULL },
+	{ "common", HT_STR, HT_KEY, "name without what differs between runs", NULL },
+	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },
+	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
+	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
+	{ "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
+	{ "blocks_high", HT_I64, HT_MEASURE, "blocks per SM times duration, upper 64 bits", NULL },
+	{ "blocks_low", HT_I64, HT_MEASURE, "and lower", NULL },
+	{ "occupancy_high", HT_I64, HT_MEASURE, "occupancy times duration, upper 64 bits", NULL },
+	{ "occupancy_low", HT_I64, HT_MEASURE, "and lower", NULL },
+	{ "has_blocks", HT_I64, HT_MEASURE, "whether blocks per SM are known", NULL },
+	{ "has_occupancy", HT_I64, HT_MEASURE, "whether occupancy is known", NULL },
+	{ "tensor_cores", HT_I64, HT_MEASURE, "runs on tensor cores", NULL },
+	{ "op_eligible", HT_I64, HT_MEASURE, "its operator can", NULL },
+};
+
+struct grouper {
+	struct ht_run *run;
+	const struct ht_trace *t;
+	struct ht_pooled pooled;
+	struct ht_traits traits;
+	struct ht_op_tree tree; /* only when operators are asked for */
+	struct ht_arg_cursor blocks, occupancy;
+	struct ht_arg_cursor args[HT_N_KG_KEYS]; /* of the keys that are args */
+	uint32_t *text_of_name;                  /* see ht_pooled_name */
+	unsigned keys;
+};
+
+static const char *const key_args[HT_N_KG_KEYS] = {
+	[HT_KG_GRID] = "grid",
+	[HT_KG_BLOCK] = "block",
+	[HT_KG_REGISTERS] = "registers per thread",
+	[HT_KG_SHARED] = "shared memory",
+	[HT_KG_UNIT] = "Accelerator Core",
+	[HT_KG_BLOCKS] = "Block Dim",
+	[HT_KG_MIX_BLOCKS] = "Mix Block Dim",
+	[HT_KG_TYPE] = "Type",
+	[HT_KG_SHAPES] = "Input Shapes",
+};
+
+static bool wants(const struct grouper *g, unsigned key)
+{
+	return g->keys >> key & 1;
+}
+
+/* A number as the text of a key; missing when the row does not have it. */
+static bool add_number(struct grouper *g, int64_t value, int64_t unknown, uint32_t *ret_text)
+{
+	char text[24];
+	if (value == unknown)
+		return ht_pooled_text(&g->pooled, NULL, ret_text);
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	return ht_pooled_text(&g->pooled, text, ret_text);
+}
+
+static const struct ht_op_node *launcher_of(const struct grouper *g, uint32_t i_gpu)
+{
+	uint32_t node = g->tree.of_gpu ? g->tree.of_gpu[i_gpu] : HT_NONE;
+	if (node == HT_NONE || g->tree.nodes[node].kind != HT_NODE_OPERATOR)
+		return NULL;
+	return &g->tree.nodes[node];
+}
+
+static const char *core_of(struct grouper *g, uint32_t row, bool on_tc)
+{
+	const char *core = ht_traits_core(&g->traits, row, false);
+	return core ? core : on_tc ? "tensor cores" : "other cores";
+}
+
+/* Of an NPU's kernel; else its name. */
+static const char *type_of(struct grouper *g, uint32_t row)
+{
+	const char *type = ht_arg_cursor_str(&g->args[HT_KG_TYPE], row);
+	bool is_known = type && *type && strcmp(type, "N/A") != 0;
+	return is_known ? type : ht_str(g->t, g->t->name[row]);
+}
+
+static bool add_name(struct grouper *g, uint32_t row, uint32_t *ret_text)
+{
+	return ht_pooled_name(&g->pooled, g->t, g->t->name[row], g->text_of_name, ret_text);
+}
+
+static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op,
+        bool on_tc, uint32_t *ret_text)
+{
+	const struct ht_gpu *gpu = &g->t->gpu[i_gpu];
+	switch (key) {
+	case HT_KG_REGISTERS:
+	case HT_KG_SHARED:
+	case HT_KG_BLOCKS:
+	case HT_KG_MIX_BLOCKS:
+		return add_number(g, ht_arg_cursor_i64(&g->args[key], gpu->row, HT_NO_I64),
+		        HT_NO_I64, ret_text);
+	case HT_KG_DEVICE: return add_number(g, gpu->device, -1, ret_text);
+	case HT_KG_STREAM: return add_number(g, gpu->stream, -1, ret_text);
+	case HT_KG_COMMON: {
+		const char *name = ht_str(g->t, g->t->name[gpu->row]);
+		name = ht_name_common(g->run->scratch, name);
+		return name && ht_pooled_text(&g->pooled, name, ret_text);
+	}
+	case HT_KG_NAME: return add_name(g, gpu->row, ret_text);
+	case HT_KG_OPERATOR: return !op || add_name(g, op->row, ret_text);
+	case HT_KG_CORE: return ht_pooled_text(&g->pooled, core_of(g, gpu->row, on_tc), ret_text);
+	case HT_KG_TYPE: return ht_pooled_text(&g->pooled, type_of(g, gpu->row), ret_text);
+	default:
+		return ht_pooled_text(
+		        &g->pooled, ht_arg_cursor_str(&g->args[key], gpu->row), ret_text);
+	}
+}
+
+static bool add_keys(
+        struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op, bool on_tc, uint32_t *texts)
+{
+	for (unsigned k = 0; k < HT_N_KG_KEYS; k++) {
+		texts[k] = HT_NONE;
+		if (wants(g, k) && !add_key(g, k, i_gpu, op, on_tc, &texts[k]))
+			return false;
+	}
+	return true;
+}
+
+/* An estimate in millionths, -1 when the row has none. */
+static int64_t estimate(struct ht_arg_cursor *arg, uint32_t row)
+{
+	double value = ht_arg_cursor_f64(arg, row, -1);
+	return value >= 0 && value < MAX ? (int64_t)llround(value * ONE) : -1;
+}
+
+static bool add_kernel(struct grouper *g, uint32_t i_gpu)
+{
+	const struct ht_trace *t = g->t;
+	uint32_t row = t->gpu[i_gpu].row, texts[HT_N_KG_KEYS];
+	bool on_tc = ht_traits_on_tc(&g->traits, row, false);
+	const struct ht_op_node *op = launcher_of(g, i_gpu);
+	int64_t blocks = estimate(&g->blocks, row), occupancy = estimate(&g->occupancy, row),
+	        dur = t->dur_ns[row];
+	size_t group;
+	if (!add_keys(g, i_gpu, op, on_tc, texts) || !ht_pooled_group(&g->pooled, texts, &group))
+		return false;
+	const __int128 values[HT_N_KG_VALUES] = { 1, dur, dur, dur,
+		(__int128)(blocks > 0 ? blocks : 0) * dur,
+		(__int128)(occupancy > 0 ? occupancy : 0) * dur, blocks > 0, occupancy >= 0, on_tc,
+		op && op->tc_listed };
+	ht_pooled_add(&g->pooled, group, 0, values);
+	return true;
+}
+
+static enum ht_status group_kernels(struct grouper *g, ht_table *table)
+{
+	struct ht_frame frame = { 0 };
+	HT_TRY(ht_frame_make_gpu(g->run, &frame));
+	HT_TRY(ht_traits_init(g->run, g->t, &g->traits));
+	g->text_of_name = ht_arena_alloc(
+	        g->run->scratch, (g->t->n_string_offsets + 1) * sizeof *g->text_of_name);
+	if (!g->text_of_name)
+		return ht_fail_nomem(g->run->ctx);
+	g->blocks = ht_arg_cursor(g->t, "blocks per SM");
+	g->occupancy = ht_arg_cursor(g->t, "est. achieved occupancy %");
+	for (unsigned k = 0; k < HT_N_KG_KEYS; k++)
+		if (key_args[k] && wants(g, k))
+			g->args[k] = ht_arg_cursor(g->t, key_args[k]);
+	if (wants(g, HT_KG_OPERATOR))
+		HT_TRY(ht_op_tree_make(g->run, &g->traits, &g->tree));
+	for (size_t i = 0; i < frame.n_gpu; i++)
+		if (ht_is_counted_kernel(g->t, &g->t->gpu[frame.gpu[i]]) &&
+		        !add_kernel(g, frame.gpu[i]))
+			return ht_fail_nomem(g->run->ctx);
+	return ht_pooled_put(&g->pooled, table);
+}
+
+enum ht_status ht_kernel_groups_put(struct ht_run *run, unsigned keys, ht_table *table)
+{
+	struct grouper g = { .run = run, .t = run->trace, .keys = keys };
+	ht_pooled_init(&g.pooled, run, HT_N_KG_KEYS, 1, ht_kernel_rules, HT_N_KG_VALUES);
+	enum ht_status status = group_kernels(&g, table);
+	ht_pooled_done(&g.pooled);
+	return status;
+}

@@ -1,0 +1,165 @@
+/*
+ * cache_quota.c - room in the cache directory for what is to be stored; see cache_file.h.
+ *
+ * The files used longest ago go. What was stored or used since the context was made stays: a run over more than the
+ * cache takes would otherwise drive out what it stored itself, before it is used again. When such files fill the cache,
+ * nothing more is stored, and the context counts what was not.
+ */
+#include "base/cache_quota.h"
+#include "base/platform.h"
+#include "base/temp.h"
+#include "store/cache_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Times of files are those of the kernel's last tick. */
+#define TICK_NS      20000000
+
+#define MANY_ENTRIES 64
+
+struct entry {
+	char name[48];
+	uint64_t bytes;
+	struct timespec used;
+};
+
+static int compare_use(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	if (a->used.tv_sec != b->used.tv_sec)
+		return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
+	if (a->used.tv_nsec != b->used.tv_nsec)
+		return a->used.tv_nsec < b->used.tv_nsec ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static struct timespec later(struct timespec a, struct timespec b)
+{
+	bool a_later = a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+	return a_later ? a : b;
+}
+
+/* List the cache files, and remove temporary ones that nobody is writing. What is being written counts. */
+static uint64_t list_entries(ht_ctx *ctx, const char *dir, DIR *stream, struct ht_vec *entries)
+{
+	uint64_t total = 0;
+	for (struct dirent *item; (item = readdir(stream));) {
+		size_t n = strlen(item->d_name), n_suffix = strlen(HT_CACHE_SUFFIX);
+		struct stat st;
+		char path[PATH_MAX];
+		bool is_temp = strstr(item->d_name, HT_CACHE_SUFFIX ".") != NULL;
+		bool is_ours = n < sizeof((struct entry *)0)->name && n > n_suffix &&
+		               !strcmp(item->d_name + n - n_suffix, HT_CACHE_SUFFIX);
+		if ((!is_temp && !is_ours) ||
+		        fstatat(dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		        !S_ISREG(st.st_mode))
+			continue;
+		int n_path = snprintf(path, sizeof path, "%s/%s", dir, item->d_name);
+		if (is_temp && n_path > 0 && (size_t)n_path < sizeof path &&
+		        ht_temp_remove_dead(path))
+			continue;
+		total += (uint64_t)st.st_size;
+		if (is_temp)
+			continue;
+		struct entry entry = { .bytes = (uint64_t)st.st_size,
+			.used = later(HT_STAT_ATIME(&st), HT_STAT_MTIME(&st)) };
+		memcpy(entry.name, item->d_name, n + 1);
+		if (!HT_VEC_PUSH(ctx->mem, entries, struct entry, entry))
+			break;
+	}
+	return total;
+}
+
+static bool is_of_this_run(const ht_ctx *ctx, struct timespec used)
+{
+	int64_t used_ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+	return used_ns >= ctx->mem->made_unix_ns - TICK_NS;
+}
+
+/* Remove files until at most wanted bytes are left. Returns how many there are then. */
+static uint64_t remove_oldest(
+        ht_ctx *ctx, DIR *stream, struct ht_vec *entries, uint64_t total, uint64_t wanted)
+{
+	struct entry *list = entries->data;
+	if (total > wanted && entries->n)
+		qsort(list, entries->n, sizeof *list, compare_use);
+	for (size_t i = 0; i < entries->n && total > wanted; i++) {
+		if (is_of_this_run(ctx, list[i].used))
+			break;
+		unlinkat(dirfd(stream), list[i].name, 0);
+		total -= list[i].bytes;
+	}
+	return total;
+}
+
+/* Of the file that is replaced. */
+static uint64_t bytes_of(const struct ht_vec *entries, const char *name)
+{
+	const struct entry *list = entries->data;
+	for (size_t i = 0; i < entries->n; i++)
+		if (!strcmp(list[i].name, name))
+			return list[i].bytes;
+	return 0;
+}
+
+/* Called with the lock held. Looking at every file for every file is quadratic: among many, the next look is when half
+ * the room there was is used up. */
+static bool look_for_room(
+        ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
+{
+	struct ht_cache_quota *quota = ctx->mem->quota;
+	DIR *stream = opendir(dir);
+	if (!stream)
+		return true; /* may be written to, not looked at */
+	struct ht_vec entries = { 0 };
+	uint64_t total = list_entries(ctx, dir, stream, &entries) + quota->in_flight;
+	uint64_t wanted = max_bytes - bytes + bytes_of(&entries, name);
+	bool many = entries.n > MANY_ENTRIES;
+	/* of many files some more go, so that not every one to come needs another look */
+	if (total > wanted)
+		total = remove_oldest(ctx, stream, &entries, total,
+		        many && wanted > max_bytes / 16 ? wanted - max_bytes / 16 : wanted);
+	bool fits = total <= wanted;
+	quota->bytes = fits && many ? (wanted - total) / 2 : 0;
+	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
+	closedir(stream);
+	return fits;
+}
+
+bool ht_cache_make_room(
+        ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
+{
+	struct ht_cache_quota *quota = ctx->mem->quota;
+	pthread_mutex_lock(&quota->lock);
+	bool fits = !atomic_load(&quota->n_refused);
+	if (fits && quota->bytes >= bytes)
+		quota->bytes -= bytes;
+	else if (fits)
+		fits = look_for_room(ctx, dir, name, bytes, max_bytes);
+	if (fits)
+		quota->in_flight += bytes;
+	else
+		atomic_fetch_add(&quota->n_refused, 1);
+	pthread_mutex_unlock(&quota->lock);
+	return fits;
+}
+
+bool ht_cache_land(ht_ctx *ctx, struct ht_temp *temp, uint64_t bytes, bool is_good)
+{
+	struct ht_cache_quota *quota = ctx->mem->quota;
+	/* whoever looks sees it as one of both: on its way, or there */
+	pthread_mutex_lock(&quota->lock);
+	if (temp && is_good)
+		is_good = !ht_temp_commit(temp);
+	else if (temp)
+		ht_temp_abort(temp);
+	quota->in_flight -= bytes;
+	pthread_mutex_unlock(&quota->lock);
+	return is_good;
+}
