@@ -1029,6 +1029,53 @@ class Session:
             share [ratio]: of the summed GPU time of the rank
         """
         ...
+    def iterations(
+        self,
+        *,
+        view: Literal['phases', 'list'] = 'phases',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How fast are prefill and decode, and does the GPU wait between iterations?
+
+        Iterations are the annotations of vLLM (execute_...), SGLang (step[...]) and ATOM (prefill[...], decode[...]). Wall time is from start to next start; GPU time is what an iteration launched, whenever it ran, because scheduling runs ahead; gap is GPU idle time between the work of two iterations. p50 and p99 are those of single iterations.
+
+            holotrace.open("traces/").iterations(top=10)
+
+        Arguments:
+            view: sums by phase, or a row per iteration (phases, list)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            phase: prefill, decode, mixed or other
+            iterations: iterations of the phase
+            requests: requests handled, summed over iterations
+            tokens: tokens scheduled
+            wall_ns [ns]: from the start of each iteration to that of the next one, summed
+            gpu_ns [ns]: summed time of the GPU activities that they launched
+            gap_ns [ns]: GPU idle between the work of the iteration before and theirs
+            tokens_per_s: tokens over wall time
+            p50_ns [ns]: median wall time of an iteration; of decode, time per output token
+            p99_ns [ns]: 99th percentile of it
+            batch_fill [ratio]: requests over the padded batch size, where annotations say both
+        """
+        ...
     def kernel_types(
         self,
         *,

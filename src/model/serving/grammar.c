@@ -54,6 +54,7 @@ static bool parse_execute(const char *at, struct ht_iteration_name *n)
 	bool has_total = take_count(&at, &n->tokens);
 	if (has_total && !*at) {
 		n->batch = n->tokens;
+		n->tokens = -1;
 		return true;
 	}
 	if (has_total && !take(&at, "_"))
