@@ -44,7 +44,8 @@ struct ht_cp_work {
 	bool early;                       /* launched before the recording began */
 	bool awaits;   /* an event wait stands before it, its record is not in the trace */
 	bool inferred; /* what it waited for is inferred */
-	bool late;     /* the host was still in the launch call when that was over */
+	bool queued; /* the first of its device, which was busy with work from before the recording */
+	bool late;   /* the host was still in the launch call when that was over */
 };
 
 /* Work that an event makes other work wait for. */

@@ -289,7 +289,7 @@ enum ht_status ht_cp_scale_read(
 	for (int k = HT_CP_BOUND_NONE + 1, given = scale != NULL; !given && k < HT_CP_N_BOUNDS;
 	        k++) {
 		/* nobody knows what there could be less of */
-		if (k == HT_CP_BOUND_UNRECORDED)
+		if (k == HT_CP_BOUND_UNRECORDED || k == HT_CP_BOUND_QUEUED)
 			continue;
 		scale = ht_arena_printf(run->scratch, "%s%s%s=0", scale ? scale : "",
 		        scale ? "," : "", ht_cp_bound_name(k));
@@ -299,9 +299,20 @@ enum ht_status ht_cp_scale_read(
 	return ht_cp_rules_read(run, run->trace, scale, ret_rules);
 }
 
+/* No window gets shorter by more than its path has of something. */
+static bool is_on_path(const struct shown *s, const struct ht_cp_rule *rule)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (rule->bounds >> s->pieces[i].bound & 1)
+			return true;
+	return false;
+}
+
 static enum ht_status put_what_if(struct shown *s)
 {
 	for (size_t k = 0; k < s->rules.n; k++) {
+		if (s->m->options.only_on_path && !is_on_path(s, &s->rules.list[k]))
+			continue;
 		struct ht_cp_rules one = { s->rules.list[k].text, &s->rules.list[k], 1 };
 		put_rules(s, &one, !s->scale);
 	}

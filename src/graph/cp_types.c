@@ -31,6 +31,7 @@ const char *ht_cp_bound_name(enum ht_cp_bound bound)
 		[HT_CP_BOUND_KERNEL_DELAY] = "gpu_kernel_kernel_overhead",
 		[HT_CP_BOUND_LAUNCH_DELAY] = "gpu_kernel_launch_overhead",
 		[HT_CP_BOUND_UNRECORDED] = "host_unrecorded",
+		[HT_CP_BOUND_QUEUED] = "queued_before_recording",
 	};
 	return names[bound];
 }

@@ -29,6 +29,7 @@ enum ht_cp_bound {
 	HT_CP_BOUND_KERNEL_DELAY,
 	HT_CP_BOUND_LAUNCH_DELAY,
 	HT_CP_BOUND_UNRECORDED, /* the device waits, and nothing of the host was recorded */
+	HT_CP_BOUND_QUEUED, /* behind work from before the recording: nobody knows what that is */
 	HT_CP_N_BOUNDS
 };
 /* "cpu_bound", ...; "" for none. */
@@ -39,7 +40,9 @@ enum ht_cp_bound ht_cp_bound_of_class(uint8_t class_);
 /* What is taken unless the user says otherwise. */
 #define HT_CP_TOLERANCE_TEXT "10us"
 #define HT_CP_TOLERANCE_NS   10000
-#define HT_CP_DATA_LOADERS   "^enumerate\\(DataLoader\\)#.*\\.__next__$|^enumerate\\(DataPipe\\)#"
+/* From the end of a launch to the first work of its device: no launch takes so long, so the device was busy. */
+#define HT_CP_QUEUED_NS    1000000
+#define HT_CP_DATA_LOADERS "^enumerate\\(DataLoader\\)#.*\\.__next__$|^enumerate\\(DataPipe\\)#"
 
 struct ht_cp_options {
 	const char *
@@ -49,6 +52,7 @@ struct ht_cp_options {
 	const char *data_load; /* regular expression, NULL: none */
 	int64_t tolerance_ns;  /* a start later than this after all that is known is unexplained */
 	bool only_names; /* of the events on a path but steps: nobody shows what else is known of them */
+	bool only_on_path; /* of what-if only what has time on the path: nothing else saves any */
 	bool launch_edges; /* zero-weight edges from every launch to its work, where a graph has edges */
 };
 

@@ -354,11 +354,33 @@ static void find_cause(struct ht_cp_model *m, uint32_t k)
 	          !(ht_cp_names_bits(&m->names, w->launch) & HT_CP_NAME_WAITS);
 }
 
+/* Launched long before, and nothing that was recorded runs: work is in front of it that was launched before the recording. */
+static enum ht_status find_queued(struct ht_cp_model *m, struct ht_arena *own, ht_ctx *ctx)
+{
+	bool *seen = ht_arena_alloc(own, m->n_devices + 1);
+	size_t n_seen = 0;
+	if (!seen)
+		return ht_fail_nomem(ctx);
+	for (uint32_t k = 0; k < m->n_works && n_seen < m->n_devices; k++) {
+		struct ht_cp_work *w = &m->works[k];
+		bool *is_seen = &seen[m->device_of_lane[w->lane]];
+		w->queued = !*is_seen && w->by == HT_CP_BY_LAUNCH && w->floor == HT_NONE &&
+		            !w->awaits &&
+		            w->start_ns - ht_end_ns(m->trace, w->launch) > HT_CP_QUEUED_NS;
+		n_seen += !*is_seen;
+		*is_seen = true;
+	}
+	return HT_OK;
+}
+
 struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *m, uint32_t work)
 {
 	const struct ht_cp_work *w = &m->works[work];
 	if (w->by == HT_CP_BY_LAUNCH) {
 		int64_t from = w->launch_ns > w->floor_ns ? w->launch_ns : w->floor_ns;
+		if (w->queued)
+			return (struct ht_cp_delay){ from, w->launch, HT_CP_KERNEL_DELAY,
+				HT_CP_BOUND_QUEUED };
 		return (struct ht_cp_delay){ from, w->launch, HT_CP_LAUNCH_DELAY,
 			HT_CP_BOUND_LAUNCH_DELAY };
 	}
@@ -407,7 +429,7 @@ static enum ht_status make(struct ht_run *run, struct ht_cp_model *m, struct ht_
 	find_least_launch(m);
 	for (uint32_t k = 0; k < m->n_works; k++)
 		find_cause(m, k);
-	return HT_OK;
+	return find_queued(m, own, run->ctx);
 }
 
 enum ht_status ht_cp_works_make(

@@ -142,8 +142,10 @@ static enum ht_status put_savings(
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
 	(void)chosen;
-	if (!ht_findings_is_alone(run))
+	/* ranks of a job do the same: of several the first stands for all, whoever else is in the same file of parts */
+	if (!ht_findings_is_alone(run) && run->rank != 0)
 		return HT_OK;
+	options.only_on_path = true;
 	return ht_cp_put_model(
 	        run, &options, HT_CP_VIEW_WHAT_IF, NULL, part->facts[HT_FOUND_WHAT_IF]);
 }
@@ -498,8 +500,8 @@ enum ht_status ht_findings_make(
 	HT_TRY(find_steps(ret));
 	HT_TRY(ht_found_slow_steps(ret));
 	HT_TRY(find_devices(ret));
-	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_stragglers(ret));
+	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_tops(ret));
 	ht_found_path_host_calls(ret);
 	return HT_OK;

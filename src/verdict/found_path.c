@@ -99,6 +99,9 @@ static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 	const struct longest one = { stretch->dur_ns, stretch->rank, stretch->row };
 	if (stretch->step != HT_NO_I64 && stretch->step == path->left_out)
 		return true;
+	/* what the device did before the recording is no part of a step */
+	if (stretch->bound == HT_CP_BOUND_QUEUED)
+		return true;
 	int lot = ht_findings_is_slow(f, stretch->step) ? SLOW : TYPICAL;
 	ht_sum(&bound->ns, stretch->dur_ns);
 	ht_sum(&f->path_ns, stretch->dur_ns);
@@ -171,12 +174,21 @@ static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
 	return saved_ns < f->path_ns ? saved_ns : f->path_ns;
 }
 
-/* What-if of one rank; of several the time on the path bounds what could be saved. */
+/* Of several ranks: as large a part of the job's path as of the steps of the rank that stands for all, and no more than the path
+ * has of it. */
+static int64_t of_job(
+        const struct ht_findings *f, int64_t saved_ns, int64_t steps_ns, int64_t bound_ns)
+{
+	int64_t ns = steps_ns > 0 ? (int64_t)((__int128)saved_ns * f->path_ns / steps_ns) : 0;
+	return ns < bound_ns ? ns : bound_ns;
+}
+
+/* What-if of one rank, which of several stands for all; without it the time on the path bounds what could be saved. */
 static void find_savings(struct ht_findings *f)
 {
 	bool known = false;
 	int64_t left_out = ht_frame_left_out(f->run);
-	int64_t saved[HT_CP_N_BOUNDS] = { 0 };
+	int64_t saved[HT_CP_N_BOUNDS] = { 0 }, length[HT_CP_N_BOUNDS] = { 0 }, steps_ns = 0;
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
 		for (size_t i = 0; i < ht_table_n_rows(what_if); i++) {
@@ -191,6 +203,8 @@ static void find_savings(struct ht_findings *f)
 			known = true;
 			ht_sum(&saved[bound_of(name)],
 			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
+			ht_sum(&length[bound_of(name)],
+			        ht_table_i64(what_if, i, HT_CP_WHAT_IF_LENGTH));
 		}
 	}
 	/* without communication a step still takes as long as its computing */
@@ -198,8 +212,18 @@ static void find_savings(struct ht_findings *f)
 	int64_t computing =
 	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
 	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
+	/* no rank stands for one that all others wait for */
+	known &= f->parts->n == 1 || !f->latest;
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
-		f->path[k].saved_ns = known ? of_path(f, saved[k]) : f->path[k].ns;
+		steps_ns = length[k] > steps_ns ? length[k] : steps_ns;
+	/* windows may overlap, see of_path */
+	int64_t all_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
+	steps_ns = all_ns > 0 && all_ns < steps_ns ? all_ns : steps_ns;
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		f->path[k].saved_ns = !known ? f->path[k].ns
+		                      : f->parts->n == 1
+		                              ? of_path(f, saved[k])
+		                              : of_job(f, saved[k], steps_ns, f->path[k].ns);
 	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
 }
 

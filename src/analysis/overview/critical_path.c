@@ -197,6 +197,8 @@ static const struct ht_hint hints[] = {
 	{ "cpu_bound", "work of the host", "op-launch-delay" },
 	{ "gpu_kernel_launch_overhead", "the way from launch calls to the GPU", "launch-stats" },
 	{ "gpu_kernel_kernel_overhead", "gaps between kernels in a stream", "idle-breakdown" },
+	{ "queued_before_recording", "waiting behind GPU work from before the recording",
+	        "health" },
 	{ "host_unrecorded",
 	        "time in which the device waited; for what cannot be told: nothing of the host was "
 	        "recorded",

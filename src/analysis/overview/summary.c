@@ -6,7 +6,7 @@
  *   slow steps      where there are some: by how much they lengthen the mean, and what they have more of; said only then
  *   time breakdown  of the GPU span, as temporal-breakdown divides it
  *   GPU             how long kernels run, as steps has it, and why the device idles, as idle-breakdown divides it
- *   bound by        what most of the critical path of the job, without slow steps, depends on: CPU, data loading, compute,
+ *   bound by        what would shorten a step most by its absence, slow steps not counted: CPU, data loading, compute,
  *                   memcpy, communication (its transfer, where waiting is known), waiting for a rank, kernel launch
  *   savings         upper bound per step for each: what-if of one rank, else its share of the path
  *   slow rank       the verdict of stragglers
@@ -295,9 +295,21 @@ struct part {
 	const struct ht_path_bound *of; /* NULL: waiting for a rank */
 };
 
-static int by_path(const void *left, const void *right)
+/* Of the steps that are not slow, as of all. */
+static int64_t usually_saves_ns(const struct part *part)
+{
+	if (part->path_ns <= 0)
+		return 0;
+	return (int64_t)((__int128)part->saves_ns * part->usual_ns / part->path_ns);
+}
+
+/* What would shorten a step most comes first: a path may lead through kernels that something else would take as long as. */
+static int by_bound(const void *left, const void *right)
 {
 	const struct part *a = left, *b = right;
+	int64_t ns[2] = { usually_saves_ns(a), usually_saves_ns(b) };
+	if (ns[0] != ns[1])
+		return ns[0] > ns[1] ? -1 : 1;
 	if (a->usual_ns != b->usual_ns)
 		return a->usual_ns > b->usual_ns ? -1 : 1;
 	return (int)a->bound - (int)b->bound;
@@ -623,7 +635,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	struct part bounds[N_BOUNDS];
 	HT_TRY(ht_findings_make(s->run, parts, &s->f));
 	find_parts(&s->f, bounds);
-	qsort(bounds, N_BOUNDS, sizeof *bounds, by_path);
+	qsort(bounds, N_BOUNDS, sizeof *bounds, by_bound);
 	say_missing(s);
 	say_step_time(s);
 	say_slow_steps(s);
