@@ -46,8 +46,12 @@ struct ht_recorder {
 	pthread_mutex_t streams_lock;
 	struct ht_vec streams; /* struct ht_stream * of threads */
 
+	/* 1 + the index of the stream that wrote the last record. Alone on its cache line: threads that take turns pass it on,
+	 * and nothing else goes with it. */
+	_Alignas(128) atomic_uint last_writer;
+
 	/* The schedule. */
-	bool scheduled; /* started, and step() moves it */
+	_Alignas(128) bool scheduled; /* started, and step() moves it */
 	uint64_t i_step;
 	uint64_t step_token;
 };

@@ -118,11 +118,20 @@ static int64_t open_timed(struct ht_stream *s, int64_t now)
 	return now;
 }
 
+/* Whether no other thread has written since this one did: only then the order of its records is all there is to know. */
+static bool wrote_last(const struct ht_stream *s)
+{
+	return atomic_load_explicit(&ht_recorder.last_writer, memory_order_relaxed) == s->index + 1;
+}
+
 static bool commit_timed(struct ht_stream *s, enum ht_record_type type, int64_t now)
 {
 	bool done = ht_stream_commit(s, type);
 	if (done)
 		s->last_ns = now;
+	/* a thread that is alone only looks */
+	if (!wrote_last(s))
+		atomic_store_explicit(&ht_recorder.last_writer, s->index + 1, memory_order_relaxed);
 	return done;
 }
 
@@ -282,10 +291,11 @@ void ht_record_end(uint64_t token, const struct ht_record_result *result)
 	uint64_t sequence = token & TOKEN_MAX_SEQUENCE;
 	result = result ? result : &nothing;
 	if (token >> (TOKEN_INDEX_BITS + TOKEN_SEQUENCE_BITS) == (thread->generation & 0xff)) {
-		/* Ticks only order what threads do, and a call that ends where it began follows what its thread did
-		 * before; only who tells objects apart by when their addresses were given back asks more. To
-		 * ask the processor twice a call is a good part of its cost. */
-		bool by_order = ht_recorder.in_ticks && index == s->index &&
+		/* Ticks only order what threads do, and a call that ends where it began follows what its thread did before, as long
+		 * as no other thread did something meanwhile, such as the backward pass while this one waits for it; only who
+		 * tells objects apart by when their addresses were given back asks more. To ask the processor
+		 * twice a call is a good part of its cost. */
+		bool by_order = ht_recorder.in_ticks && index == s->index && wrote_last(s) &&
 		                !(options->flags & HT_RECORD_NEW_IDS);
 		int64_t now = open_timed(s, by_order ? s->last_ns : time_now());
 		if (ht_stream_room(s, 2 * HT_VARINT_MAX)) {

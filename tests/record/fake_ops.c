@@ -319,6 +319,33 @@ static void hand_over(void)
 	pthread_barrier_destroy(&turns);
 }
 
+static void *backward_body(void *user)
+{
+	for (int i = 0; i < 3; i++) {
+		struct ht_record_call node = { .name = ht_record_name("MmBackward0", 11),
+			.scope = HT_RECORD_BACKWARD,
+			.sequence = i,
+			.forward_thread = 1 };
+		ht_record_end(ht_record_begin(&node), NULL);
+	}
+	return user;
+}
+
+/* The forward thread waits in a call, with nothing below it, while another one runs the backward pass. */
+static void backward(void)
+{
+	pthread_t id;
+	enlist();
+	ht_record_start();
+	ht_record_end(ht_record_push("before"), NULL);
+	uint64_t token = ht_record_push("loss.backward");
+	need(pthread_create(&id, NULL, backward_body, NULL) == 0, "thread");
+	pthread_join(id, NULL);
+	ht_record_end(token, NULL);
+	loop(0);
+	need(ht_record_unregister() == 0, "unregister");
+}
+
 /* Threads that record while another starts and stops all the time. */
 static void *storm_body(void *user)
 {
@@ -613,10 +640,10 @@ int main(int argc, char **argv)
 		{ "schedule-repeat", schedule_repeat }, { "start-stop", start_stop },
 		{ "repeat", repeat }, { "no-capture", no_capture }, { "nested", nested },
 		{ "edges", edges }, { "threads", threads }, { "hand_over", hand_over },
-		{ "storm", storm }, { "fork", fork_child }, { "exit", exit_running },
-		{ "killed", killed }, { "recover", recover }, { "kinds", kinds },
-		{ "freed", freed }, { "limit", limit }, { "large", large }, { "cuda", cuda },
-		{ "bench", bench } };
+		{ "backward", backward }, { "storm", storm }, { "fork", fork_child },
+		{ "exit", exit_running }, { "killed", killed }, { "recover", recover },
+		{ "kinds", kinds }, { "freed", freed }, { "limit", limit }, { "large", large },
+		{ "cuda", cuda }, { "bench", bench } };
 	if (argc < 3) {
 		fprintf(stderr,
 		        "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");

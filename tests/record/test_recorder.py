@@ -152,6 +152,15 @@ def test_a_call_ends_on_another_thread(tmp_path):
     assert parents == {"## LOOP 0 ##": "handed over", "## LOOP 1 ##": THREAD}
 
 
+def test_a_backward_node_has_the_node_that_waits_for_it(tmp_path):
+    """The call that waits ends after the nodes of the other thread, though nothing of its own thread lies between."""
+    trace = record(tmp_path, "backward")
+    assert problems(trace) == []
+    waiting = [n["id"] for n in trace["nodes"] if n["name"] == "loss.backward"]
+    found = [attributes(n)["fw_parent"] for n in trace["nodes"] if n["name"] == "MmBackward0"]
+    assert found == 3 * waiting
+
+
 def test_threads_in_a_storm_of_windows(tmp_path):
     trace = record(tmp_path, "storm")
     assert loops(trace) == [0]
