@@ -534,8 +534,8 @@ enum ht_status ht_findings_make(
 	HT_TRY(find_steps(ret));
 	HT_TRY(ht_found_slow_steps(ret));
 	HT_TRY(find_devices(ret));
-	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_stragglers(ret));
+	HT_TRY(ht_found_path(ret));
 	HT_TRY(find_tops(ret));
 	ht_found_path_host_calls(ret);
 	return HT_OK;

@@ -199,6 +199,8 @@ static void find_savings(struct ht_findings *f)
 	int64_t computing =
 	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
 	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
+	/* no rank stands for one that all others wait for */
+	known &= f->parts->n == 1 || !f->latest;
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
 		steps_ns = length[k] > steps_ns ? length[k] : steps_ns;
 	/* windows may overlap, see of_path */

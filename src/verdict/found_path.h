@@ -6,7 +6,7 @@
 
 #include "verdict/findings.h"
 
-/* Fills in path, path_ns and slow_path_ns; devices and slow steps are known. */
+/* Fills in path, path_ns and slow_path_ns; devices, slow steps and stragglers are known. */
 enum ht_status ht_found_path(struct ht_findings *findings) HT_MUST_USE;
 /* Without GPU work communication is calls of the host on threads of their own, which others wait for in nothing that was
  * recorded: as much of the host's part of the path is theirs as of the steps is communication (step_roles.h) and no waiting
