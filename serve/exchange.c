@@ -95,7 +95,7 @@ static struct answer *run_route(struct exchange *exchange)
 	struct server *server = exchange->server;
 	struct serve_response *response = &exchange->response;
 	ht_ctx *ctx;
-	if (ht_ctx_new(&ctx) != HT_OK)
+	if (server_ctx(server, &ctx) != HT_OK)
 		return NULL;
 	int n_busy = pool_busy(server->pool);
 	ht_ctx_set_jobs(ctx, n_busy > 0 && n_busy < server->n_cpus ? server->n_cpus / n_busy : 1);

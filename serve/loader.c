@@ -110,7 +110,7 @@ static void load(struct server *server, struct file *file)
 	ht_set *set = NULL;
 	const char *vendor = NULL;
 	char *device = NULL, *error = NULL;
-	if (ht_ctx_new(&ctx) != HT_OK) {
+	if (server_ctx(server, &ctx) != HT_OK) {
 		error = copy_text("out of memory");
 	} else {
 		int n_loading = atomic_load(&server->n_loading);

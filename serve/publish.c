@@ -196,7 +196,7 @@ static void publish_run(struct server *server, struct run *run)
 	bool is_begun = begin(run, &draft);
 	pthread_mutex_unlock(&runs->lock);
 	bool is_made = is_begun && draft.n == 0;
-	if (is_begun && draft.n > 0 && ht_ctx_new(&ctx) == HT_OK) {
+	if (is_begun && draft.n > 0 && server_ctx(server, &ctx) == HT_OK) {
 		snapshot = join(server->timelines, ctx, &draft, generation);
 		is_made = snapshot != NULL;
 	}
@@ -279,7 +279,7 @@ static void check_run(struct server *server, struct run *run)
 	ht_ctx *ctx;
 	run->is_checked = true;
 	pthread_mutex_unlock(&runs->lock);
-	if (ht_ctx_new(&ctx) == HT_OK) {
+	if (server_ctx(server, &ctx) == HT_OK) {
 		ht_ctx_set_progress(ctx, go_on, server);
 		check_set(ctx, snapshot->all.set, &findings);
 		ht_ctx_free(ctx);

@@ -2,12 +2,11 @@
  * scan.c - see scan.h.
  *
  * Files are known by their paths. One that is new or has changed waits to be read; one that is gone stays in the
- * list, with that as its error, until somebody asks for a rescan. A file that a link below a directory leads to is
- * read only when it is below that directory itself.
+ * list, with that as its error, until somebody asks for a rescan. What a link leads to out of a directory is refused by
+ * whoever opens it (server_ctx); here it is a file with that as its error.
  */
 #include "scan.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,7 @@
 
 #define SETTLED_NS ((int64_t)2000000000)
 
-/* The source without "12=". */
-static const char *without_rank(const char *source)
+const char *scan_path(const char *source)
 {
 	struct stat st;
 	size_t n_digits = strspn(source, "0123456789");
@@ -34,7 +32,7 @@ static bool is_directory(const char *path)
 
 char *scan_root(const char *const *sources, size_t n_sources)
 {
-	const char *first = without_rank(sources[0]);
+	const char *first = scan_path(sources[0]);
 	size_t n = strlen(first);
 	if (n_sources == 1 && is_directory(first)) {
 		char *root = malloc(n + 2);
@@ -44,7 +42,7 @@ char *scan_root(const char *const *sources, size_t n_sources)
 		return root;
 	}
 	for (size_t i = 1; i < n_sources; i++) {
-		const char *other = without_rank(sources[i]);
+		const char *other = scan_path(sources[i]);
 		size_t k = 0;
 		while (k < n && other[k] == first[k])
 			k++;
@@ -53,65 +51,6 @@ char *scan_root(const char *const *sources, size_t n_sources)
 	while (n > 0 && first[n - 1] != '/')
 		n--;
 	return strndup(first, n);
-}
-
-/* ---- links ---- */
-
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	return strncmp(path, dir, n) == 0 && (path[n] == '/' || (n == 1 && dir[0] == '/'));
-}
-
-static bool stays_in(const char *path, const char *dir)
-{
-	char real[PATH_MAX];
-	return realpath(path, real) != NULL && (is_below(real, dir) || strcmp(real, dir) == 0);
-}
-
-/* Whether all that a rank's directory holds stays in dir. */
-static bool content_stays_in(const char *path, const char *dir, int depth)
-{
-	bool stays = true;
-	DIR *stream = depth < 3 ? opendir(path) : NULL;
-	for (struct dirent *item; stays && stream != NULL && (item = readdir(stream)) != NULL;) {
-		char inside[PATH_MAX];
-		struct stat st;
-		int n = snprintf(inside, sizeof(inside), "%s/%s", path, item->d_name);
-		if (item->d_name[0] == '.' || n < 0 || (size_t)n >= sizeof(inside) ||
-		        lstat(inside, &st) != 0)
-			continue;
-		if (S_ISLNK(st.st_mode))
-			stays = stays_in(inside, dir);
-		else if (S_ISDIR(st.st_mode))
-			stays = content_stays_in(inside, dir, depth + 1);
-	}
-	if (stream != NULL)
-		closedir(stream);
-	return stays;
-}
-
-/* Whether a path that was found may be read: what the user named may, and what is below a directory that he named,
- * links followed. */
-static bool may_read(const struct server *server, const char *path)
-{
-	const struct serve_options *options = &server->options;
-	bool is_found = false;
-	for (size_t i = 0; i < options->n_sources; i++) {
-		const char *source = without_rank(options->sources[i]);
-		char dir[PATH_MAX];
-		size_t n = strlen(source);
-		bool inside = strncmp(path, source, n) == 0 &&
-		              (path[n] == '/' || (n > 0 && source[n - 1] == '/'));
-		if (strcmp(path, source) == 0)
-			return true;
-		if (!inside || realpath(source, dir) == NULL)
-			continue;
-		is_found = true;
-		if (stays_in(path, dir) && content_stays_in(path, dir, 0))
-			return true;
-	}
-	return !is_found || options->follow_links;
 }
 
 /* ---- merging ---- */
@@ -237,7 +176,7 @@ static int64_t wall_ns(void)
 }
 
 /* What a look says about a file; true when something changed. */
-static bool meet(struct server *server, struct file *file, const struct ht_recording *found)
+static bool meet(struct file *file, const struct ht_recording *found)
 {
 	struct file_stamp stamp = { found->size_bytes, found->file_id, found->mtime_ns };
 	bool was_gone = file->is_gone, was_new = file->is_new;
@@ -255,10 +194,6 @@ static bool meet(struct server *server, struct file *file, const struct ht_recor
 		return changed;
 	if (found->why_not != NULL)
 		set_error(file, found->why_not);
-	else if (changed && !may_read(server, file->path))
-		set_error(file,
-		        "a link leads out of the log directory; start with --follow-links to "
-		        "read it all the same");
 	else if (was_gone || !same_stamp(&file->read, &file->seen))
 		file->state = FILE_WAITING;
 	return changed || was_new != file->is_new;
@@ -296,7 +231,7 @@ static bool merge(struct server *server, const ht_catalog *catalog)
 			file->is_gone = true; /* so that all of it counts as a change */
 		}
 		file->order = i;
-		changed |= meet(server, file, found);
+		changed |= meet(file, found);
 	}
 	for (size_t i = 0; changed && i < server->runs.n; i++)
 		qsort(server->runs.list[i]->files, server->runs.list[i]->n_files,
@@ -352,7 +287,7 @@ void scan(struct server *server)
 	ht_ctx *ctx;
 	ht_catalog *catalog = NULL;
 	bool changed = false;
-	if (ht_ctx_new(&ctx) != HT_OK)
+	if (server_ctx(server, &ctx) != HT_OK)
 		return;
 	enum ht_status status =
 	        ht_catalog_find(ctx, server->options.sources, server->options.n_sources, &catalog);

@@ -33,6 +33,22 @@ const char *serve_teller(bool facts)
 	return NULL;
 }
 
+enum ht_status server_ctx(const struct server *server, ht_ctx **ret_ctx)
+{
+	const struct serve_options *options = &server->options;
+	enum ht_status status = ht_ctx_new(ret_ctx);
+	if (status != HT_OK || options->follow_links)
+		return status;
+	const char **folders = calloc(options->n_sources, sizeof(*folders));
+	for (size_t i = 0; folders != NULL && i < options->n_sources; i++)
+		folders[i] = scan_path(options->sources[i]);
+	status = folders != NULL ? ht_ctx_confine(*ret_ctx, folders, options->n_sources) : HT_NOMEM;
+	free((void *)(uintptr_t)folders);
+	if (status != HT_OK)
+		ht_ctx_free(*ret_ctx);
+	return status;
+}
+
 char *copy_text(const char *text)
 {
 	return text != NULL ? strdup(text) : NULL;

@@ -37,6 +37,9 @@ struct server {
 void *keeper_main(void *server);
 void *loader_main(void *server);
 
+/* A context for reading what is below the log directory: confined to it, unless links are to be followed. */
+enum ht_status server_ctx(const struct server *server, ht_ctx **ret_ctx) HT_MUST_USE;
+
 /* Milliseconds of a clock that only goes forward. */
 uint64_t now_ms(void);
 /* A copy, or NULL for NULL and when out of memory. */

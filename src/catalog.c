@@ -3,6 +3,7 @@
  *
  * It stands above both, which do not know each other.
  */
+#include "base/door.h"
 #include "base/platform.h"
 #include "model/run_tree.h"
 #include "read/discover.h"
@@ -31,7 +32,7 @@ static enum ht_status measure(ht_ctx *ctx, struct ht_arena *arena, struct ht_rec
 {
 	struct ht_rank_files files;
 	struct stat st;
-	if (stat(place->path, &st) < 0)
+	if (ht_door_stat(ctx, place->path, &st) < 0)
 		return HT_OK;
 	place->file_id = (uint64_t)st.st_ino;
 	if (!S_ISDIR(st.st_mode)) {
@@ -45,7 +46,7 @@ static enum ht_status measure(ht_ctx *ctx, struct ht_arena *arena, struct ht_rec
 	}
 	HT_TRY(status);
 	for (size_t i = 0; i < files.n; i++)
-		if (!stat(files.paths[i], &st))
+		if (!ht_door_stat(ctx, files.paths[i], &st))
 			add_stat(place, &st);
 	return HT_OK;
 }

@@ -23,8 +23,8 @@ def launch(i, ts, correlation=None, **args):
                 **args)
 
 
-def kernel(i, ts, dur, stream=7, name=None, correlation=None, **args):
-    return span("kernel", name or f"k{i % 50}", 0, stream, ts, dur, stream=stream, device=0,
+def kernel(i, ts, dur, stream=7, name=None, correlation=None, device=0, **args):
+    return span("kernel", name or f"k{i % 50}", device, stream, ts, dur, stream=stream, device=device,
                 correlation=i if correlation is None else correlation, **args)
 
 
@@ -241,10 +241,194 @@ def counter_ranges(n):
         yield span("cuda_profiler_range", f"k{i % 50}", 0, 0, at + 1, 1, correlation=i, inst_executed=i)
 
 
+# ---- many of one thing, and everything at one place ----
+
+def devices(n):
+    """Every kernel on a device of its own."""
+    for i in range(n // 3):
+        yield op(i, START + 10 * i, 5)
+        yield launch(i, START + 10 * i + 1)
+        yield kernel(i, START + 10 * i + 3, 4, device=i)
+
+
+def devices_and_streams(n):
+    """A few thousand devices, each with streams that nobody else has, and collectives beside."""
+    for i in range(n // 2):
+        name = "ncclDevKernel_AllReduce_Sum_f32" if i % 3 == 0 else None
+        yield launch(i, START + 10 * i)
+        yield kernel(i, START + 10 * i + 3, 25, stream=i, name=name, device=i % (n // 64))
+
+
+def processes(n):
+    """Every call in a process of its own."""
+    for i in range(n):
+        yield span("cpu_op", f"op{i % 100}", i + 1, i + 1, START + i, 5, External_id=i)
+
+
+def all_at_once(n):
+    """Operators, launches and kernels that all start and end at the same time."""
+    for i in range(n // 3):
+        yield op(i, START, 10)
+        yield launch(i, START)
+        yield kernel(i, START, 10, stream=i % 8)
+
+
+def streams_beside_collectives(n):
+    """Gaps of many streams while thousands of collectives run."""
+    for i in range(n // 4):
+        yield kernel(2 * i, START + 20 * i, 5, stream=20, name="ncclDevKernel_AllReduce_Sum_f32")
+        yield launch(2 * i + 1, START + 20 * i + 1)
+        yield kernel(2 * i + 1, START + 20 * i + 3, 5, stream=100 + i % (n // 16))
+        yield op(i, START + 20 * i, 9)
+
+
+def flows_to_one(n):
+    """Flow arrows that all have one id."""
+    for i in range(n // 3):
+        yield op(i, START + 10 * i, 9)
+        yield f'{{"ph":"s","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":1,"tid":1,"ts":{START + 10 * i + 1}}}'
+        yield f'{{"ph":"f","bp":"e","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":1,"tid":1,"ts":{START + 10 * i + 2}}}'
+
+
+def flows_to_launches(n):
+    """Arrows of launches that all have one id."""
+    for i in range(n // 4):
+        yield launch(i, START + 10 * i)
+        yield f'{{"ph":"s","cat":"ac2g","name":"ac2g","id":1,"pid":1,"tid":1,"ts":{START + 10 * i}}}'
+        yield kernel(i, START + 10 * i + 3, 4)
+        yield f'{{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":1,"pid":0,"tid":7,"ts":{START + 10 * i + 3}}}'
+
+
+def wide(n):
+    """One operator around all others, each with its kernel."""
+    yield op(0, START, 10 * n)
+    for i in range(1, n // 3):
+        yield from triple(i, START + 10 * i)
+
+
+def saw(n):
+    """Nests of a thousand, one after the other."""
+    for i in range(n):
+        at, depth = divmod(i, 1000)
+        yield op(i, START + at * 3000 + depth, 2500 - 2 * depth)
+
+
+def modules(n):
+    """Every module has a name of its own, and one call."""
+    for i in range(n // 3):
+        yield span("python_function", f"nn.Module: M{i}_{i}", 1, 1, START + 10 * i, 9, Python_id=i, Python_module_id=i)
+        yield op(i, START + 10 * i + 1, 5)
+        yield launch(i, START + 10 * i + 2)
+
+
+def deep_modules(n):
+    """Modules one in the other, each launching a kernel."""
+    m = n // 3
+    for i in range(m):
+        yield span("python_function", f"nn.Module: M_{i % 40}", 1, 1, START + 3 * i, 6 * m + 10 - 4 * i, Python_id=i)
+    for i in range(m):
+        yield launch(i, START + 3 * m + i)
+        yield kernel(i, START + 4 * m + 2 * i, 1)
+
+
+def annotation_names(n):
+    """Every annotation has a name of its own, on the CPU and on the GPU."""
+    for i in range(n // 4):
+        at = START + 20 * i
+        yield span("user_annotation", f"a{i}", 1, 1, at, 15)
+        yield span("gpu_user_annotation", f"a{i}", 0, 7, at + 3, 10)
+        yield launch(i, at + 1)
+        yield kernel(i, at + 5, 5)
+
+
+def overlapping_steps(n):
+    """Steps that all overlap, with work in each."""
+    m = n // 4
+    for i in range(m):
+        yield span("user_annotation", f"ProfilerStep#{i}", 1, 1, START + 10 * i, 10 * m)
+        yield from triple(i, START + 10 * i + 1)
+
+
+def nested_steps(n):
+    """Steps one in the other."""
+    m = n // 4
+    for i in range(m):
+        yield span("user_annotation", f"ProfilerStep#{i}", 1, 1, START + i, 20 * m - 2 * i)
+    for i in range(m):
+        yield from triple(i, START + m + 10 * i)
+
+
+def collective_groups(n):
+    """Every collective in a process group of its own."""
+    for i in range(n // 2):
+        yield launch(i, START + 10 * i)
+        yield (f'{{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_f32","pid":0,"tid":20,"ts":{START + 10 * i + 3},'
+               f'"dur":5,"args":{{"correlation":{i},"stream":20,"device":0,"Collective name":"allreduce",'
+               f'"Process Group Name":"{i}","Process Group Description":"d{i}","Process Group Ranks":"[{i}, {i + 1}]",'
+               '"In msg nelems":8,"Out msg nelems":8,"Group size":2,"dtype":"Float"}}')
+
+
+def keys_of_args(n):
+    """Every event has an argument that no other has."""
+    for i in range(n):
+        yield (f'{{"ph":"X","cat":"cpu_op","name":"op{i % 9}","pid":1,"tid":1,"ts":{START + 10 * i},"dur":5,'
+               f'"args":{{"key {i}":{i}}}}}')
+
+
+def categories(n):
+    """Every event is of a category of its own."""
+    for i in range(n):
+        yield f'{{"ph":"X","cat":"cat{i}","name":"x","pid":1,"tid":1,"ts":{START + 10 * i},"dur":5}}'
+
+
+def stacks_of_frames(n):
+    """Python frames to the depth of a thousand, each with a name of its own."""
+    for i in range(n):
+        at, depth = divmod(i, 1000)
+        yield span("python_function", f"file{i}.py({i}): f{i}", 1, 1, START + at * 3000 + depth, 2500 - 2 * depth, Python_id=i)
+
+
+def shapes_of_inputs(n):
+    """Operators of one name, each with shapes of its own."""
+    for i in range(n // 3):
+        yield (f'{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{START + 10 * i},"dur":9,'
+               f'"args":{{"External id":{i},"Input Dims":[[{i},8],[8,{i}]],"Input type":["float","float"]}}}}')
+        yield launch(i, START + 10 * i + 1, External_id=i)
+        yield kernel(i, START + 10 * i + 3, 5)
+
+
+def counters(n):
+    """Counters and instants, each with a name of its own."""
+    for i in range(n // 2):
+        yield f'{{"ph":"C","name":"c{i}","pid":1,"tid":1,"ts":{START + i},"args":{{"value":{i}}}}}'
+        yield f'{{"ph":"i","s":"t","name":"i{i}","pid":1,"tid":1,"ts":{START + i}}}'
+
+
+def async_spans(n):
+    """Asynchronous spans that all overlap, each with an id."""
+    for i in range(n // 2):
+        yield f'{{"ph":"b","cat":"async","name":"a{i % 9}","id":{i},"pid":1,"tid":1,"ts":{START + i}}}'
+    for i in range(n // 2):
+        yield f'{{"ph":"e","cat":"async","name":"a{i % 9}","id":{i},"pid":1,"tid":1,"ts":{START + n + i}}}'
+
+
+def events_on_host(n):
+    """Waits for one event that is recorded over and over."""
+    for i in range(n // 4):
+        at = START + 20 * i
+        yield span("cuda_runtime", "cudaEventRecord", 1, 1, at, 1, correlation=3 * i, cuda_event=1, cbid=1)
+        yield span("cuda_runtime", "cudaStreamWaitEvent", 1, 1, at + 2, 1, correlation=3 * i + 1, cuda_event=1)
+        yield launch(3 * i + 2, at + 4)
+        yield kernel(3 * i + 2, at + 6, 5, stream=i % 50)
+
+
 ALL = {shape.__name__: shape for shape in (
     nest, nested_launches, same_time, partial, annotations, streams, threads, names, one_correlation, overlap, groups,
     flows, steps, steps_of_work, named_steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations,
-    flows_after_nest, backward, stream_waits, counter_ranges)}
+    flows_after_nest, backward, stream_waits, counter_ranges, devices, devices_and_streams, processes, all_at_once,
+    streams_beside_collectives, flows_to_one, flows_to_launches, wide, saw, modules, deep_modules, annotation_names,
+    overlapping_steps, nested_steps, collective_groups, keys_of_args, categories, stacks_of_frames, shapes_of_inputs, counters,
+    async_spans, events_on_host)}
 
 
 def events(shape, n):

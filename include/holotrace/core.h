@@ -64,6 +64,11 @@ HT_API void ht_ctx_set_progress(ht_ctx *ctx, ht_progress_fn fn, void *user);
 HT_API void ht_ctx_set_jobs(ht_ctx *ctx, int n_jobs);
 /* Upper bound on what this context may allocate; 0 means none. Beyond it calls answer HT_LIMIT. */
 HT_API void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes);
+/* Confine what this context reads: a path that begins with one of the folders is opened below that folder and nowhere
+ * else, whatever links others put there or swap in meanwhile; one that leads out is HT_IO. Other paths are opened as they
+ * stand. The texts are copied; no folders lift it. */
+HT_API enum ht_status ht_ctx_confine(
+        ht_ctx *ctx, const char *const *folders, size_t n_folders) HT_MUST_USE;
 /* Bytes allocated through this context and its sets and tables: now, and at most so far. */
 HT_API void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak);
 /* Traces that were read through this context and not cached, as what it stored or used before fills the cache. */

@@ -8,6 +8,7 @@
  * been delivered already is decoded again and dropped.
  */
 #include "base/io.h"
+#include "base/door.h"
 #include "base/io_ahead.h"
 #include "base/io_codec.h"
 #include "base/platform.h"
@@ -64,6 +65,7 @@ enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, in
 	case EDQUOT: hint = "free some space or write elsewhere"; break;
 	case EMFILE:
 	case ENFILE: hint = "raise the limit of open files (ulimit -n) or use fewer jobs"; break;
+	case EXDEV: hint = "--follow-links reads it all the same"; break;
 	case EROFS: hint = "write elsewhere"; break;
 	case EIO: hint = "the storage may be failing; copy the file elsewhere and retry"; break;
 	case ENAMETOOLONG: hint = "use a shorter name"; break;
@@ -71,8 +73,10 @@ enum ht_status ht_fail_errno(ht_ctx *ctx, const char *path, const char *what, in
 	default: break;
 	}
 	char text[128];
-	return ht_fail(ctx, HT_IO, path, -1, hint, "%s: %s", what,
-	        ht_errno_text(error, text, sizeof text));
+	/* the system's own words for it are about devices */
+	const char *said = error == EXDEV ? "a link leads out of the folder"
+	                                  : ht_errno_text(error, text, sizeof text);
+	return ht_fail(ctx, HT_IO, path, -1, hint, "%s: %s", what, said);
 }
 
 /* One read that retries after signals. 0 bytes is the end. */
@@ -140,7 +144,7 @@ static enum ht_status open_file(ht_ctx *ctx, struct ht_source *source, const cha
 	if (ht_io_should_fail(ctx))
 		return ht_fail_errno(ctx, path, "cannot open", EIO);
 	/* Without blocking: a named pipe nobody writes to must not hang us before fstat. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = ht_door_open(ctx, path, O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return ht_fail_errno(ctx, path, "cannot open", errno);
 	source->in.fd = fd;

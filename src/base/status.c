@@ -4,6 +4,7 @@
 #include "base/status.h"
 
 #include "base/cache_quota.h"
+#include "base/door.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ void ht_ctx_free(ht_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	ht_fence_free(ctx->fence);
 	pthread_mutex_destroy(&ctx->lock);
 	ht_mem_release(ctx->mem);
 	free(ctx);

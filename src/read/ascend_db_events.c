@@ -5,6 +5,7 @@
 
 #if defined(HT_HAVE_SQLITE)
 
+#include "base/search.h"
 #include "read/ascend_db.h"
 
 #include <stdio.h>
@@ -52,42 +53,93 @@ enum {
 	P_TYPE
 };
 static const char *const pytorch_columns[] = { "startNs", "endNs", "globalTid", "connectionId",
-	"~name", "sequenceNumber", "fwdThreadId", "~inputDtypes", "~inputShapes", "callchainId",
+	"name", "sequenceNumber", "fwdThreadId", "inputDtypes", "inputShapes", "callchainId",
 	"type", NULL };
 
+/* Call chains have a row per frame. They are sorted, so that the frames of one follow each other, and each becomes a text
+ * once, when the first operator that has it asks. */
+struct frame {
+	int64_t chain, depth;
+	const char *text;
+	size_t n;
+};
+
 struct host {
-	sqlite3_stmt *chain; /* the frames of a call chain */
-	uint32_t stack;      /* column */
+	struct ht_vec frames;      /* struct frame */
+	struct ht_db_words stacks; /* by chain */
+	uint32_t stack;            /* column */
 	struct ht_db_arg *args;
 	size_t n_args;
 	struct ht_vec text;
 };
 
-/* The frames of a call chain as one text, as in the timeline. */
-static enum ht_status put_stack(struct ht_db *db, struct host *host, int64_t chain)
+static int compare_frames(const void *x, const void *y)
 {
-	bool more = host->chain != NULL;
-	host->text.n = 0;
-	if (more) {
-		sqlite3_reset(host->chain);
-		sqlite3_bind_int64(host->chain, 1, chain);
-	}
-	while (more) {
-		HT_TRY(ht_db_step(db, host->chain, &more));
-		const char *frame = more ? (const char *)sqlite3_column_text(host->chain, 0) : NULL;
-		if (!frame)
+	const struct frame *a = x, *b = y;
+	if (a->chain != b->chain)
+		return a->chain < b->chain ? -1 : 1;
+	return a->depth < b->depth ? -1 : a->depth > b->depth;
+}
+
+static enum ht_status read_frames(struct ht_db *db, struct host *host)
+{
+	static const char *const columns[] = { "id", "stackDepth", "stack", NULL };
+	enum ht_status status = HT_OK;
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(db, "PYTORCH_CALLCHAINS", columns, NULL, &query));
+	while (ht_db_next(db, query, &status)) {
+		const struct ht_db_word *word =
+		        ht_db_words_find(&db->strings, ht_db_i64(query, 2, 0));
+		struct frame frame = { ht_db_i64(query, 0, 0), ht_db_i64(query, 1, 0),
+			word ? word->text : NULL, word ? word->n : 0 };
+		if (ht_db_is_null(query, 0) || ht_db_is_null(query, 2) || !word)
 			continue;
-		size_t n = (size_t)sqlite3_column_bytes(host->chain, 0);
+		if (!HT_VEC_PUSH(db->builder->mem, &host->frames, struct frame, frame)) {
+			status = ht_fail_nomem(db->ctx);
+			break;
+		}
+	}
+	sqlite3_finalize(query);
+	if (host->frames.n)
+		qsort(host->frames.data, host->frames.n, sizeof(struct frame), compare_frames);
+	return status;
+}
+
+/* The frames of a call chain as one text, as in the timeline: HT_NO_STR when it has none. */
+static enum ht_status make_stack(
+        struct ht_db *db, struct host *host, int64_t chain, uint32_t *ret_str)
+{
+	const struct frame *frames = host->frames.data;
+	size_t at = HT_LOWER_BOUND(i, host->frames.n, frames[i].chain < chain);
+	host->text.n = 0;
+	for (; at < host->frames.n && frames[at].chain == chain; at++) {
+		size_t n = frames[at].n, n_gap = host->text.n ? 3 : 0;
 		if (!ht_vec_reserve(db->builder->mem, &host->text, 1, n + 3))
 			return ht_fail_nomem(db->ctx);
+		db->file.n_cell_bytes += n;
+		if (db->file.n_cell_bytes > db->file.max_cell_bytes)
+			break;
 		char *end = (char *)host->text.data + host->text.n;
-		memcpy(end, ";\r\n", host->text.n ? 3 : 0);
-		memcpy(end + (host->text.n ? 3 : 0), frame, n);
-		host->text.n += n + (host->text.n ? 3 : 0);
+		memcpy(end, ";\r\n", n_gap);
+		memcpy(end + n_gap, frames[at].text, n);
+		host->text.n += n + n_gap;
 	}
-	if (host->text.n)
-		ht_row_put(&db->rows, host->stack,
-		        ht_rows_text(&db->rows, host->text.data, host->text.n));
+	*ret_str =
+	        host->text.n ? ht_rows_text(&db->rows, host->text.data, host->text.n) : HT_NO_STR;
+	return HT_OK;
+}
+
+static enum ht_status put_stack(struct ht_db *db, struct host *host, int64_t chain)
+{
+	struct ht_db_word *known = ht_db_words_find(&host->stacks, chain);
+	if (!known) {
+		known = ht_db_words_add(db, &host->stacks, chain);
+		if (!known)
+			return ht_fail_nomem(db->ctx);
+		HT_TRY(make_stack(db, host, chain, &known->str));
+	}
+	if (known->str != HT_NO_STR)
+		ht_row_put(&db->rows, host->stack, known->str);
 	return HT_OK;
 }
 
@@ -104,11 +156,11 @@ static const char *category_of(int64_t type, const char *name)
 static enum ht_status put_call(struct ht_db *db, sqlite3_stmt *query, void *user)
 {
 	struct host *host = user;
-	const char *name = (const char *)sqlite3_column_text(query, P_NAME);
+	const char *name = ht_db_string(db, query, P_NAME);
 	int64_t start_ns = ht_db_i64(query, P_START, 0), type = ht_db_i64(query, P_TYPE, API_OP);
 	db->has_steps |= name && !strncmp(name, "ProfilerStep#", 13);
 	const char *category = category_of(type, name ? name : "");
-	begin_span(db, category, ht_db_text(db, query, P_NAME), start_ns);
+	begin_span(db, category, ht_db_string_id(db, query, P_NAME), start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, P_END, start_ns) - start_ns);
 	put_thread(db, ht_db_i64(query, P_TID, 0));
 	if (type == API_OP)
@@ -120,32 +172,23 @@ static enum ht_status put_call(struct ht_db *db, sqlite3_stmt *query, void *user
 
 static enum ht_status read_calls(struct ht_db *db)
 {
-	static const char chain[] = "SELECT s.value FROM PYTORCH_CALLCHAINS c JOIN STRING_IDS s ON "
-	                            "s.id=c.stack WHERE c.id=? ORDER BY c.stackDepth";
-	struct ht_db_arg args[] = { { P_CONNECTION, "External id", HT_ARG_I64, 0 },
-		{ P_SEQUENCE, "Sequence number", HT_ARG_I64, 0 },
-		{ P_FWD, "Fwd thread id", HT_ARG_I64, 0 }, { P_TYPES, "Input type", HT_ARG_STR, 0 },
-		{ P_DIMS, "Input Dims", HT_ARG_STR, 0 } };
+	struct ht_db_arg args[] = { { P_CONNECTION, "External id", HT_ARG_I64, 0, NULL },
+		{ P_SEQUENCE, "Sequence number", HT_ARG_I64, 0, NULL },
+		{ P_FWD, "Fwd thread id", HT_ARG_I64, 0, NULL },
+		{ P_TYPES, "Input type", HT_ARG_STR, 0, NULL },
+		{ P_DIMS, "Input Dims", HT_ARG_STR, 0, NULL } };
 	struct host host = { .args = args, .n_args = HT_COUNT(args) };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "PYTORCH_API", pytorch_columns, NULL, &query));
 	ht_db_args_make(db, args, HT_COUNT(args));
 	host.stack = ht_rows_column(&db->rows, "Call stack", 10, HT_ARG_STR);
-	/* an index of our own: the table has none, and every operator asks */
-	enum ht_status status = HT_OK;
-	if (query && db->has_strings && ht_db_has_table(db, "PYTORCH_CALLCHAINS"))
-		status = ht_db_run(db,
-		        "CREATE TEMP TABLE PYTORCH_CALLCHAINS AS SELECT id, stack, stackDepth FROM "
-		        "main.PYTORCH_CALLCHAINS; CREATE INDEX temp.ht_chain ON PYTORCH_CALLCHAINS(id)");
-	/* a chain without the columns that it should have is no chain */
-	if (status == HT_OK && query &&
-	        sqlite3_prepare_v2(db->handle, chain, -1, &host.chain, NULL) != SQLITE_OK)
-		host.chain = NULL;
+	enum ht_status status = query ? read_frames(db, &host) : HT_OK;
 	if (status == HT_OK)
 		status = each(db, query, put_call, &host);
 	else
 		sqlite3_finalize(query);
-	sqlite3_finalize(host.chain);
+	ht_db_words_done(db, &host.stacks);
+	ht_vec_free(db->builder->mem, &host.frames, sizeof(struct frame));
 	ht_vec_free(db->builder->mem, &host.text, 1);
 	return status;
 }
@@ -170,7 +213,7 @@ static enum ht_status name_process(struct ht_db *db, int64_t pid, const char *na
 
 enum { C_START, C_END, C_TYPE, C_TID, C_CONNECTION, C_NAME };
 static const char *const cann_columns[] = { "startNs", "endNs", "type", "globalTid", "connectionId",
-	"~name", NULL };
+	"name", NULL };
 
 static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user)
 {
@@ -182,7 +225,7 @@ static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user
 	struct cann *cann = user;
 	int64_t start_ns = ht_db_i64(query, C_START, 0), type = ht_db_i64(query, C_TYPE, 0);
 	int64_t tid = ht_db_i64(query, C_TID, 0), pid = CANN_PIDS + (tid >> 32 & UINT32_MAX);
-	const char *text = (const char *)sqlite3_column_text(query, C_NAME), *level = "CANN";
+	const char *text = ht_db_string(db, query, C_NAME), *level = "CANN";
 	char name[512];
 	if (pid != cann->pid)
 		HT_TRY(name_process(db, pid, "CANN"));
@@ -231,7 +274,7 @@ enum ht_status ht_db_read_host(struct ht_db *db)
 {
 	static const char *const step_columns[] = { "id", "startNs", "endNs", NULL };
 	static const char *const rank_columns[] = { "rankId", NULL };
-	struct cann cann = { { C_CONNECTION, "connection_id", HT_ARG_I64, 0 }, -1 };
+	struct cann cann = { { C_CONNECTION, "connection_id", HT_ARG_I64, 0, NULL }, -1 };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "RANK_DEVICE_MAP", rank_columns, NULL, &query));
 	HT_TRY(each(db, query, put_rank, NULL));
@@ -280,10 +323,10 @@ enum {
 
 /* TASK with what the other tables say about it, made by us: missing tables and columns become nulls there. */
 static const char *const task_columns[] = { "startNs", "endNs", "deviceId", "streamId",
-	"connectionId", "~taskType", "globalTaskId", "modelId", "taskId", "~name", "~core",
-	"~opType", "blockDim", "mixBlockDim", "~inputShapes", "~inputDataTypes", "~inputFormats",
-	"~outputShapes", "~outputDataTypes", "~outputFormats", "wait", "piece", "op", "~opState",
-	"transport", "link", "size", "speed", NULL };
+	"connectionId", "taskType", "globalTaskId", "modelId", "taskId", "name", "core", "opType",
+	"blockDim", "mixBlockDim", "inputShapes", "inputDataTypes", "inputFormats", "outputShapes",
+	"outputDataTypes", "outputFormats", "wait", "piece", "op", "opState", "transport", "link",
+	"size", "speed", NULL };
 
 struct task {
 	int64_t id;
@@ -297,10 +340,11 @@ struct device {
 	/* counters of one task, which come together; of collectives id is the device */
 	int64_t id;
 	bool has_task;
-	uint32_t column;      /* of the arg "device" */
-	struct ht_vec groups; /* uint32_t: names of those that collectives have */
-	sqlite3_stmt *op_of;  /* the operator of a connection, NULL: nothing says */
-	uint32_t op_column;   /* of the arg \"External id\" */
+	uint32_t column; /* of the arg "device" */
+	struct ht_db_words
+	        groups;      /* names of those that collectives have, with their numbers as ids */
+	sqlite3_stmt *op_of; /* the operator of a connection, NULL: nothing says */
+	uint32_t op_column;  /* of the arg \"External id\" */
 };
 
 static enum ht_status put_task(struct ht_db *db, sqlite3_stmt *query, void *user)
@@ -308,7 +352,9 @@ static enum ht_status put_task(struct ht_db *db, sqlite3_stmt *query, void *user
 	struct device *device = user;
 	int64_t start_ns = ht_db_i64(query, T_START, 0);
 	bool is_piece = ht_db_i64(query, T_PIECE, 0) != 0;
-	uint32_t name = ht_db_text(db, query, ht_db_is_null(query, T_NAME) ? T_TASK_TYPE : T_NAME);
+	uint32_t name = ht_db_string_id(db, query, T_NAME);
+	if (name == HT_NO_STR)
+		name = ht_db_string_id(db, query, T_TASK_TYPE);
 	begin_span(db, is_piece ? "npu_collective_task" : "kernel", name, start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, T_END, start_ns) - start_ns);
 	ht_row_process(&db->rows, ht_db_i64(query, T_DEVICE, 0), ht_db_i64(query, T_STREAM, -1));
@@ -345,7 +391,7 @@ static enum ht_status put_counter(struct ht_db *db, sqlite3_stmt *query, void *u
 {
 	struct device *device = user;
 	struct task key = { ht_db_i64(query, 0, -1), 0 };
-	const char *name = (const char *)sqlite3_column_text(query, 1);
+	const char *name = ht_db_string(db, query, 1);
 	if (device->has_task && key.id != device->id) {
 		device->has_task = false;
 		HT_TRY(ht_row_end(&db->rows, -1));
@@ -373,7 +419,7 @@ static enum ht_status put_counter(struct ht_db *db, sqlite3_stmt *query, void *u
 
 static enum ht_status read_counters(struct ht_db *db, struct device *device)
 {
-	static const char *const columns[] = { "globalTaskId", "~name", "value", NULL };
+	static const char *const columns[] = { "globalTaskId", "name", "value", NULL };
 	sqlite3_stmt *query;
 	if (device->tasks.n)
 		qsort(device->tasks.data, device->tasks.n, sizeof(struct task), compare_tasks);
@@ -400,7 +446,7 @@ static enum ht_status copy_table(
 		        &arena, "%s); INSERT OR IGNORE INTO %s %s", sql, to, sqlite3_sql(query));
 	else if (sql)
 		sql = ht_arena_printf(&arena, "%s)", sql);
-	enum ht_status status = sql ? ht_db_run(db, sql) : ht_fail_nomem(db->ctx);
+	enum ht_status status = sql ? ht_database_run(&db->file, sql) : ht_fail_nomem(db->ctx);
 	sqlite3_finalize(query);
 	ht_arena_done(&arena);
 	return status;
@@ -414,47 +460,44 @@ static enum ht_status join_tasks(struct ht_db *db)
 		"outputShapes", "outputDataTypes", "outputFormats", "waitNs", "opState", NULL };
 	static const char *const pieces[] = { "globalTaskId", "transportType", "linkType", "size",
 		NULL };
-	static const char *const names[] = { "id", "name", NULL };
 	static const char *const connections[] = { "connectionId", "id", NULL };
 	static const char *const collectives[] = { "connectionId", NULL };
 	static const char *const tasks[] = { "globalTaskId", "startNs", "endNs", "deviceId",
 		"streamId", "connectionId", "taskType", "modelId", "taskId", NULL };
 	HT_TRY(copy_table(db, "ht_compute", "COMPUTE_TASK_INFO", compute));
 	HT_TRY(copy_table(db, "ht_piece", "COMMUNICATION_TASK_INFO", pieces));
-	HT_TRY(copy_table(db, "ht_transport", "ENUM_HCCL_TRANSPORT_TYPE", names));
-	HT_TRY(copy_table(db, "ht_link", "ENUM_HCCL_LINK_TYPE", names));
 	HT_TRY(copy_table(db, "ht_connection", "CONNECTION_IDS", connections));
 	HT_TRY(copy_table(db, "ht_plain_task", "TASK", tasks));
 	HT_TRY(copy_table(db, "ht_collective", "COMMUNICATION_OP", collectives));
-	return ht_db_run(db,
+	return ht_database_run(&db->file,
 	        "CREATE TEMP VIEW ht_task AS SELECT k.startNs, k.endNs, k.deviceId, k.streamId, "
 	        "k.connectionId, k.taskType, k.globalTaskId, k.modelId, k.taskId, c.name, "
 	        "c.taskType AS core, c.opType, c.blockDim, c.mixBlockDim, c.inputShapes, "
 	        "c.inputDataTypes, c.inputFormats, c.outputShapes, c.outputDataTypes, "
 	        "c.outputFormats, c.waitNs/1000.0 AS wait, p.globalTaskId IS NOT NULL OR (o.connectionId IS NOT NULL AND c.name IS NULL) AS piece, "
-	        "n.id AS op, c.opState, r.name AS transport, l.name AS link, p.size, "
+	        "n.id AS op, c.opState, p.transportType AS transport, p.linkType AS link, p.size, "
 	        "CASE WHEN k.endNs > k.startNs THEN p.size*1.0/(k.endNs-k.startNs) END AS speed FROM ht_plain_task k LEFT JOIN ht_compute c USING(globalTaskId) LEFT JOIN "
-	        "ht_piece p USING(globalTaskId) LEFT JOIN ht_transport r ON r.id=p.transportType LEFT JOIN ht_link l ON l.id=p.linkType LEFT JOIN ht_collective o ON o.connectionId=k.connectionId LEFT JOIN ht_connection n ON "
+	        "ht_piece p USING(globalTaskId) LEFT JOIN ht_collective o ON o.connectionId=k.connectionId LEFT JOIN ht_connection n ON "
 	        "n.connectionId=k.connectionId ORDER BY k.globalTaskId");
 }
 
 enum { O_START, O_END, O_CONNECTION, O_NAME, O_GROUP, O_TYPE, O_ALGORITHM, O_COUNT, O_DEVICE };
-static const char *const collective_columns[] = { "startNs", "endNs", "connectionId", "~opName",
-	"~groupName", "~opType", "~algType", "count", "deviceId", NULL };
+static const char *const collective_columns[] = { "startNs", "endNs", "connectionId", "opName",
+	"groupName", "opType", "algType", "count", "deviceId", NULL };
 
 /* The device that most tasks run on: that of the collectives, which do not name theirs in older databases. */
 static enum ht_status find_device(struct ht_db *db, int64_t *ret_device)
 {
 	sqlite3_stmt *query = NULL;
 	bool more = false;
-	if (!ht_db_has_table(db, "ht_plain_task"))
+	if (!ht_database_has_table(&db->file, "ht_plain_task"))
 		return HT_OK;
-	if (sqlite3_prepare_v2(db->handle,
-	            "SELECT deviceId FROM ht_plain_task WHERE deviceId IS NOT NULL GROUP BY deviceId "
+	if (sqlite3_prepare_v2(db->file.handle,
+	            "SELECT deviceId FROM temp.ht_plain_task WHERE deviceId IS NOT NULL GROUP BY deviceId "
 	            "ORDER BY COUNT(*) DESC, deviceId LIMIT 1",
 	            -1, &query, NULL) != SQLITE_OK)
 		return HT_OK;
-	enum ht_status status = ht_db_step(db, query, &more);
+	enum ht_status status = ht_database_step(&db->file, query, &more);
 	if (status == HT_OK && more)
 		*ret_device = sqlite3_column_int64(query, 0);
 	sqlite3_finalize(query);
@@ -464,14 +507,14 @@ static enum ht_status find_device(struct ht_db *db, int64_t *ret_device)
 /* Groups are numbered as they come, and are streams; -1 when out of memory. */
 static int64_t find_group(struct ht_db *db, struct device *device, uint32_t name)
 {
-	const uint32_t *names = device->groups.data;
-	size_t i = 0;
-	while (i < device->groups.n && names[i] != name)
-		i++;
-	if (i == device->groups.n &&
-	        !HT_VEC_PUSH(db->builder->mem, &device->groups, uint32_t, name))
-		return -1;
-	return (int64_t)i;
+	struct ht_db_word *group = ht_db_words_find(&device->groups, name);
+	if (!group) {
+		uint32_t n = (uint32_t)device->groups.n;
+		group = ht_db_words_add(db, &device->groups, name);
+		if (group)
+			group->str = n;
+	}
+	return group ? (int64_t)group->str : -1;
 }
 
 static enum ht_status put_operator(struct ht_db *db, struct device *device, int64_t connection)
@@ -481,7 +524,7 @@ static enum ht_status put_operator(struct ht_db *db, struct device *device, int6
 		return HT_OK;
 	sqlite3_reset(device->op_of);
 	sqlite3_bind_int64(device->op_of, 1, connection);
-	HT_TRY(ht_db_step(db, device->op_of, &more));
+	HT_TRY(ht_database_step(&db->file, device->op_of, &more));
 	if (more && !ht_db_is_null(device->op_of, 0))
 		ht_row_put(&db->rows, device->op_column,
 		        (uint64_t)sqlite3_column_int64(device->op_of, 0));
@@ -492,9 +535,9 @@ static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void
 {
 	struct device *device = user;
 	int64_t start_ns = ht_db_i64(query, O_START, 0);
-	begin_span(db, "kernel", ht_db_text(db, query, O_NAME), start_ns);
+	begin_span(db, "kernel", ht_db_string_id(db, query, O_NAME), start_ns);
 	ht_row_duration(&db->rows, ht_db_i64(query, O_END, start_ns) - start_ns);
-	int64_t group = find_group(db, device, ht_db_text(db, query, O_GROUP));
+	int64_t group = find_group(db, device, ht_db_string_id(db, query, O_GROUP));
 	if (group < 0)
 		return ht_fail_nomem(db->ctx);
 	ht_row_process(&db->rows, ht_db_i64(query, O_DEVICE, device->id), group);
@@ -509,9 +552,10 @@ static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void
 
 static enum ht_status read_collectives(struct ht_db *db)
 {
-	struct ht_db_arg args[] = { { O_CONNECTION, "connection_id", HT_ARG_I64, 0 },
-		{ O_GROUP, "group", HT_ARG_STR, 0 }, { O_TYPE, "Type", HT_ARG_STR, 0 },
-		{ O_ALGORITHM, "alg_type", HT_ARG_STR, 0 }, { O_COUNT, "count", HT_ARG_I64, 0 } };
+	struct ht_db_arg args[] = { { O_CONNECTION, "connection_id", HT_ARG_I64, 0, NULL },
+		{ O_GROUP, "group", HT_ARG_STR, 0, NULL }, { O_TYPE, "Type", HT_ARG_STR, 0, NULL },
+		{ O_ALGORITHM, "alg_type", HT_ARG_STR, 0, NULL },
+		{ O_COUNT, "count", HT_ARG_I64, 0, NULL } };
 	struct device device = { .args = args, .n_args = HT_COUNT(args) };
 	sqlite3_stmt *query;
 	HT_TRY(find_device(db, &device.id));
@@ -519,19 +563,20 @@ static enum ht_status read_collectives(struct ht_db *db)
 	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, "startNs", &query));
 	ht_db_args_make(db, args, HT_COUNT(args));
 	device.op_column = ht_rows_column(&db->rows, "External id", 11, HT_ARG_I64);
-	if (sqlite3_prepare_v2(db->handle, "SELECT id FROM ht_connection WHERE connectionId=?", -1,
-	            &device.op_of, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(db->file.handle,
+	            "SELECT id FROM temp.ht_connection WHERE connectionId=?", -1, &device.op_of,
+	            NULL) != SQLITE_OK)
 		device.op_of = NULL;
 	enum ht_status status = each(db, query, put_collective, &device);
 	sqlite3_finalize(device.op_of);
-	ht_vec_free(db->builder->mem, &device.groups, sizeof(uint32_t));
+	ht_db_words_done(db, &device.groups);
 	return status;
 }
 
 static enum ht_status read_tasks(struct ht_db *db, struct device *device)
 {
 	sqlite3_stmt *query;
-	if (!ht_db_has_table(db, "TASK"))
+	if (!ht_database_has_table(&db->file, "TASK"))
 		return HT_OK;
 	HT_TRY(join_tasks(db));
 	HT_TRY(ht_db_select(db, "ht_task", task_columns, NULL, &query));
@@ -542,26 +587,39 @@ static enum ht_status read_tasks(struct ht_db *db, struct device *device)
 
 enum ht_status ht_db_read_device(struct ht_db *db)
 {
-	struct ht_db_arg args[] = { { T_DEVICE, "device", HT_ARG_I64, 0 },
-		{ T_STREAM, "stream", HT_ARG_I64, 0 },
-		{ T_CONNECTION, "connection_id", HT_ARG_I64, 0 },
-		{ T_OP, "External id", HT_ARG_I64, 0 }, { T_TASK_TYPE, "Task Type", HT_ARG_STR, 0 },
-		{ T_MODEL, "Model ID", HT_ARG_I64, 0 }, { T_TASK, "Task ID", HT_ARG_I64, 0 },
-		{ T_CORE, "Accelerator Core", HT_ARG_STR, 0 }, { T_OP_TYPE, "Type", HT_ARG_STR, 0 },
-		{ T_BLOCKS, "Block Dim", HT_ARG_I64, 0 },
-		{ T_MIX_BLOCKS, "Mix Block Dim", HT_ARG_I64, 0 },
-		{ T_IN_SHAPES, "Input Shapes", HT_ARG_STR, 0 },
-		{ T_IN_TYPES, "Input Data Types", HT_ARG_STR, 0 },
-		{ T_IN_FORMATS, "Input Formats", HT_ARG_STR, 0 },
-		{ T_OUT_SHAPES, "Output Shapes", HT_ARG_STR, 0 },
-		{ T_OUT_TYPES, "Output Data Types", HT_ARG_STR, 0 },
-		{ T_OUT_FORMATS, "Output Formats", HT_ARG_STR, 0 },
-		{ T_WAIT, "Wait Time(us)", HT_ARG_F64, 0 }, { T_STATE, "OP State", HT_ARG_STR, 0 },
-		{ T_TRANSPORT, "transport type", HT_ARG_STR, 0 },
-		{ T_LINK, "link type", HT_ARG_STR, 0 }, { T_BYTES, "size(Byte)", HT_ARG_I64, 0 },
-		{ T_SPEED, "bandwidth(GB/s)", HT_ARG_F64, 0 } };
+	struct ht_db_words transports = { 0 }, links = { 0 };
+	struct ht_db_arg args[] = { { T_DEVICE, "device", HT_ARG_I64, 0, NULL },
+		{ T_STREAM, "stream", HT_ARG_I64, 0, NULL },
+		{ T_CONNECTION, "connection_id", HT_ARG_I64, 0, NULL },
+		{ T_OP, "External id", HT_ARG_I64, 0, NULL },
+		{ T_TASK_TYPE, "Task Type", HT_ARG_STR, 0, NULL },
+		{ T_MODEL, "Model ID", HT_ARG_I64, 0, NULL },
+		{ T_TASK, "Task ID", HT_ARG_I64, 0, NULL },
+		{ T_CORE, "Accelerator Core", HT_ARG_STR, 0, NULL },
+		{ T_OP_TYPE, "Type", HT_ARG_STR, 0, NULL },
+		{ T_BLOCKS, "Block Dim", HT_ARG_I64, 0, NULL },
+		{ T_MIX_BLOCKS, "Mix Block Dim", HT_ARG_I64, 0, NULL },
+		{ T_IN_SHAPES, "Input Shapes", HT_ARG_STR, 0, NULL },
+		{ T_IN_TYPES, "Input Data Types", HT_ARG_STR, 0, NULL },
+		{ T_IN_FORMATS, "Input Formats", HT_ARG_STR, 0, NULL },
+		{ T_OUT_SHAPES, "Output Shapes", HT_ARG_STR, 0, NULL },
+		{ T_OUT_TYPES, "Output Data Types", HT_ARG_STR, 0, NULL },
+		{ T_OUT_FORMATS, "Output Formats", HT_ARG_STR, 0, NULL },
+		{ T_WAIT, "Wait Time(us)", HT_ARG_F64, 0, NULL },
+		{ T_STATE, "OP State", HT_ARG_STR, 0, NULL },
+		{ T_TRANSPORT, "transport type", HT_ARG_STR, 0, &transports },
+		{ T_LINK, "link type", HT_ARG_STR, 0, &links },
+		{ T_BYTES, "size(Byte)", HT_ARG_I64, 0, NULL },
+		{ T_SPEED, "bandwidth(GB/s)", HT_ARG_F64, 0, NULL } };
 	struct device device = { .args = args, .n_args = HT_COUNT(args) };
-	enum ht_status status = read_tasks(db, &device);
+	enum ht_status status =
+	        ht_db_words_read(db, "ENUM_HCCL_TRANSPORT_TYPE", "id", "name", &transports);
+	if (status == HT_OK)
+		status = ht_db_words_read(db, "ENUM_HCCL_LINK_TYPE", "id", "name", &links);
+	if (status == HT_OK)
+		status = read_tasks(db, &device);
+	ht_db_words_done(db, &transports);
+	ht_db_words_done(db, &links);
 	ht_vec_free(db->builder->mem, &device.tasks, sizeof(struct task));
 	HT_TRY(status);
 	return read_collectives(db);

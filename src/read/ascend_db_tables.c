@@ -55,15 +55,16 @@ static void put_totals(struct ht_db *db, const struct memory *m, sqlite3_stmt *q
 
 static enum ht_status read_records(struct ht_db *db, struct memory *m)
 {
-	static const char *const columns[] = { "timestamp", "deviceId", "~component",
+	static const char *const columns[] = { "timestamp", "deviceId", "component",
 		"totalAllocated", "totalReserved", "totalActive", NULL };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "MEMORY_RECORD", columns, NULL, &query));
 	enum ht_status status = HT_OK;
 	while (ht_db_next(db, query, &status)) {
 		begin_memory(db, m, ht_db_i64(query, 0, 0), ht_db_i64(query, 1, 0));
-		if (!ht_db_is_null(query, 2))
-			ht_row_put(&db->rows, m->component, ht_db_text(db, query, 2));
+		uint32_t component = ht_db_string_id(db, query, 2);
+		if (component != HT_NO_STR)
+			ht_row_put(&db->rows, m->component, component);
 		put_totals(db, m, query, 3);
 		status = ht_row_end(&db->rows, -1);
 	}
@@ -85,7 +86,7 @@ enum {
 static enum ht_status put_half(
         struct ht_db *db, struct memory *m, sqlite3_stmt *query, int time, int totals)
 {
-	const char *name = (const char *)sqlite3_column_text(query, M_NAME);
+	const char *name = ht_db_string(db, query, M_NAME);
 	/* GE has no streams, and the text files mark its operators */
 	bool is_ge = name && ht_db_is_null(query, M_STREAM);
 	const char *prefix = is_ge && !strstr(name, "::") ? "cann::" : "";
@@ -109,7 +110,7 @@ static enum ht_status put_half(
 
 static enum ht_status read_allocations(struct ht_db *db, struct memory *m)
 {
-	static const char *const columns[] = { "~name", "size", "allocationTime", "releaseTime",
+	static const char *const columns[] = { "name", "size", "allocationTime", "releaseTime",
 		"deviceId", "streamPtr", "allocationTotalAllocated", "allocationTotalReserved",
 		"allocationTotalActive", "releaseTotalAllocated", "releaseTotalReserved",
 		"releaseTotalActive", NULL };
@@ -130,23 +131,18 @@ static enum ht_status read_modules(struct ht_db *db, struct memory *m)
 {
 	static const char *const columns[] = { "timestampNs", "deviceId", "moduleId",
 		"totalReserved", NULL };
-	sqlite3_stmt *query, *names = NULL;
+	struct ht_db_words names = { 0 };
+	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "NPU_MODULE_MEM", columns, NULL, &query));
-	if (sqlite3_prepare_v2(db->handle, "SELECT name FROM ENUM_MODULE WHERE id=?", -1, &names,
-	            NULL) != SQLITE_OK)
-		names = NULL;
-	enum ht_status status = HT_OK;
+	enum ht_status status =
+	        query ? ht_db_words_read(db, "ENUM_MODULE", "id", "name", &names) : HT_OK;
 	while (ht_db_next(db, query, &status)) {
 		char name[128];
 		int64_t id = ht_db_i64(query, 2, -1);
 		int n = snprintf(name, sizeof name, "module %lld", (long long)id);
-		if (names) {
-			sqlite3_reset(names);
-			sqlite3_bind_int64(names, 1, id);
-			if (sqlite3_step(names) == SQLITE_ROW && !ht_db_is_null(names, 0))
-				n = snprintf(name, sizeof name, "module %.100s",
-				        (const char *)sqlite3_column_text(names, 0));
-		}
+		const struct ht_db_word *word = ht_db_words_find(&names, id);
+		if (word)
+			n = snprintf(name, sizeof name, "module %.100s", word->text);
 		begin_memory(db, m, ht_db_i64(query, 0, 0), ht_db_i64(query, 1, 0));
 		ht_row_put(&db->rows, m->component, ht_rows_text(&db->rows, name, (size_t)n));
 		if (!ht_db_is_null(query, 3))
@@ -154,7 +150,7 @@ static enum ht_status read_modules(struct ht_db *db, struct memory *m)
 			        &db->rows, m->totals[1], (uint64_t)sqlite3_column_int64(query, 3));
 		status = ht_row_end(&db->rows, -1);
 	}
-	sqlite3_finalize(names);
+	ht_db_words_done(db, &names);
 	sqlite3_finalize(query);
 	return status;
 }

@@ -140,11 +140,24 @@ static enum ht_status count_text(struct ht_builder *builder, const char *path, s
 
 /* ---- database ---- */
 
-/* A count and a sum; tables that are missing make it fail, and then nothing is known. */
-static void ask(struct ht_db *db, struct tally *tally, enum what what, const char *sql)
+/* A count and a sum, and the columns that they are over. */
+struct question {
+	enum what what;
+	const char *table, *columns[4];
+	const char *sql;
+};
+
+/* Tables and columns that are missing leave it unknown. */
+static void ask(struct ht_database *file, struct tally *tally, const struct question *question)
 {
+	enum what what = question->what;
 	sqlite3_stmt *query;
-	if (sqlite3_prepare_v2(db->handle, sql, -1, &query, NULL) != SQLITE_OK)
+	if (!ht_database_has_table(file, question->table))
+		return;
+	for (size_t i = 0; i < HT_COUNT(question->columns) && question->columns[i]; i++)
+		if (!ht_database_has_column(file, question->table, question->columns[i]))
+			return;
+	if (sqlite3_prepare_v2(file->handle, question->sql, -1, &query, NULL) != SQLITE_OK)
 		return;
 	if (sqlite3_step(query) == SQLITE_ROW) {
 		tally->is_known[what] = true;
@@ -156,24 +169,32 @@ static void ask(struct ht_db *db, struct tally *tally, enum what what, const cha
 
 static enum ht_status count_db(struct ht_builder *builder, const char *path, struct tally *tally)
 {
-	static const struct {
-		enum what what;
-		const char *sql;
-	} questions[] = {
-		{ KERNELS, "SELECT COUNT(*), SUM(endNs-startNs) FROM TASK WHERE globalTaskId IN "
-		           "(SELECT globalTaskId FROM COMPUTE_TASK_INFO)" },
-		{ COLLECTIVES, "SELECT COUNT(*), SUM(endNs-startNs) FROM COMMUNICATION_OP" },
-		{ ALLOCATIONS, "SELECT COUNT(*), SUM(ABS(size)) FROM OP_MEMORY" },
-		{ SAMPLES, "SELECT COUNT(*), SUM(totalAllocated) FROM MEMORY_RECORD" },
-		{ STEPS, "SELECT COUNT(*), CAST(ROUND(SUM(computing+communication_not_overlapped+"
-		         "free)*1000) AS INTEGER) FROM StepTraceTime" },
+	static const struct question computed = { KERNELS, "COMPUTE_TASK_INFO", { "globalTaskId" },
+		"SELECT COUNT(*), SUM(endNs-startNs) FROM main.TASK WHERE globalTaskId IN "
+		"(SELECT globalTaskId FROM main.COMPUTE_TASK_INFO)" };
+	static const struct question others[] = {
+		{ COLLECTIVES, "COMMUNICATION_OP", { "startNs", "endNs" },
+		        "SELECT COUNT(*), SUM(endNs-startNs) FROM main.COMMUNICATION_OP" },
+		{ ALLOCATIONS, "OP_MEMORY", { "size" },
+		        "SELECT COUNT(*), SUM(ABS(size)) FROM main.OP_MEMORY" },
+		{ SAMPLES, "MEMORY_RECORD", { "totalAllocated" },
+		        "SELECT COUNT(*), SUM(totalAllocated) FROM main.MEMORY_RECORD" },
+		{ STEPS, "StepTraceTime", { "computing", "communication_not_overlapped", "free" },
+		        "SELECT COUNT(*), CAST(ROUND(SUM(computing+communication_not_overlapped+"
+		        "free)*1000) AS INTEGER) FROM main.StepTraceTime" },
 	};
-	struct ht_db db;
-	HT_TRY(ht_db_open(&db, builder, path));
-	for (size_t i = 0; i < HT_COUNT(questions); i++)
-		ask(&db, tally, questions[i].what, questions[i].sql);
-	ht_db_close(&db);
-	return HT_OK;
+	struct ht_database file;
+	HT_TRY(ht_database_open(&file, builder->ctx, path));
+	if (ht_database_has_table(&file, "TASK") &&
+	        ht_database_has_column(&file, "TASK", "globalTaskId") &&
+	        ht_database_has_column(&file, "TASK", "startNs") &&
+	        ht_database_has_column(&file, "TASK", "endNs"))
+		ask(&file, tally, &computed);
+	for (size_t i = 0; i < HT_COUNT(others); i++)
+		ask(&file, tally, &others[i]);
+	enum ht_status status = file.stopped ? ht_database_fail(&file) : HT_OK;
+	ht_database_close(&file);
+	return status;
 }
 
 /* ---- both ---- */

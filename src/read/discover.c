@@ -5,6 +5,7 @@
  * looks into the file. At the end the list is sorted and files that came up twice are dropped.
  */
 #include "read/discover.h"
+#include "base/door.h"
 #include "base/io.h"
 #include "read/derived_trace.h"
 #include "read/rank_files.h"
@@ -204,7 +205,7 @@ static int compare_names(const void *left, const void *right)
 static enum ht_status list_names(struct finder *finder, const char *dir, struct ht_vec *names)
 {
 	ht_ctx *ctx = finder->ctx;
-	DIR *stream = ht_io_should_fail(ctx) ? (errno = EIO, NULL) : opendir(dir);
+	DIR *stream = ht_io_should_fail(ctx) ? (errno = EIO, NULL) : ht_door_list(ctx, dir);
 	if (!stream)
 		return ht_fail_errno(ctx, dir, "cannot list the directory", errno);
 	enum ht_status status = HT_OK;
@@ -241,7 +242,7 @@ static enum ht_status add_rank_dir(
 		return HT_OK;
 	*ret_added = true;
 	const char *path = files.only_timeline ? files.paths[0] : dir;
-	if (stat(path, &st) < 0)
+	if (ht_door_stat(finder->ctx, path, &st) < 0)
 		return ht_fail_errno(finder->ctx, path, "cannot open", errno);
 	if (!files.only_timeline)
 		return add_entry(finder, path, st.st_dev, st.st_ino);
@@ -266,6 +267,18 @@ static enum ht_status scan_subdir(
 	return scan_dir(finder, path, shown, depth + 1);
 }
 
+/* What cannot be looked at. That a link leads out of where files may come from is told like a file that is no trace. */
+static enum ht_status pass_over(
+        struct finder *finder, const char *path, const char *shown, int error)
+{
+	const char *why = error == EXDEV    ? "a link leads out of the folder"
+	                  : error == ENOENT ? "a link to nowhere"
+	                                    : "it cannot be looked at";
+	if (error == EXDEV && ht_reader_looks_for(ht_file_name(path)))
+		HT_TRY(remember_skipped(finder, path, why));
+	return note_skipped(finder, shown, why);
+}
+
 /* One name of a directory. n_unnamed counts the files that are none by their name. */
 static enum ht_status scan_name(struct finder *finder, const char *dir, const char *shown_dir,
         const char *name, int depth, size_t *n_unnamed)
@@ -274,9 +287,8 @@ static enum ht_status scan_name(struct finder *finder, const char *dir, const ch
 	struct stat st;
 	if (!path || !shown)
 		return ht_fail_nomem(finder->ctx);
-	if (stat(path, &st) < 0)
-		return note_skipped(finder, shown,
-		        errno == ENOENT ? "a link to nowhere" : "it cannot be looked at");
+	if (ht_door_stat(finder->ctx, path, &st) < 0)
+		return pass_over(finder, path, shown, errno);
 	if (S_ISDIR(st.st_mode))
 		return forgive(finder, scan_subdir(finder, path, shown, depth), path);
 	if (ht_reader_looks_for(name))
@@ -314,7 +326,7 @@ static enum ht_status scan_dir(
  * of a huge tree, as it only serves a hint. */
 static bool peek_below(struct finder *finder, const char *dir, int depth, size_t *n_looked_at)
 {
-	DIR *stream = depth < 5 ? opendir(dir) : NULL;
+	DIR *stream = depth < 5 ? ht_door_list(finder->ctx, dir) : NULL;
 	if (!stream)
 		return false;
 	bool is_found = false;
@@ -339,7 +351,7 @@ static bool peek_below(struct finder *finder, const char *dir, int depth, size_t
 /* Whether the directories below are those of a log directory: runs with workers in them. */
 static bool has_runs_below(struct finder *finder, const char *dir, int depth, size_t *n_looked_at)
 {
-	DIR *stream = depth < 5 ? opendir(dir) : NULL;
+	DIR *stream = depth < 5 ? ht_door_list(finder->ctx, dir) : NULL;
 	if (!stream)
 		return false;
 	bool is_found = false;
@@ -404,7 +416,7 @@ static enum ht_status add_matches(
 	size_t n_entries = finder->entries.n;
 	for (size_t i = 0; i < n_paths; i++) {
 		struct stat st;
-		if (stat(paths[i], &st) < 0)
+		if (ht_door_stat(finder->ctx, paths[i], &st) < 0)
 			HT_TRY(note_skipped(finder, paths[i], "it cannot be looked at"));
 		else if (S_ISDIR(st.st_mode))
 			HT_TRY(scan_dir(finder, paths[i], paths[i], 0));
@@ -613,7 +625,7 @@ static enum ht_status add_source(
 	if (ht_io_should_fail(finder->ctx))
 		return ht_fail_errno(finder->ctx, path, "cannot open", EIO);
 	struct stat st;
-	if (!stat(path, &st))
+	if (!ht_door_stat(finder->ctx, path, &st))
 		return S_ISDIR(st.st_mode) ? add_dir(finder, path)
 		                           : add_file(finder, path, &st, may_list);
 	int error = errno;
@@ -689,7 +701,7 @@ static enum ht_status drop_made(struct finder *finder)
 	for (size_t i = 0; i < n; i++) {
 		struct entry *made = &entries[i];
 		if (made->is_dropped || !made->made_from || made->found.rank != HT_NO_RANK ||
-		        stat(made->made_from, &st))
+		        ht_door_stat(finder->ctx, made->made_from, &st))
 			continue;
 		for (size_t k = 0; k < n && !made->is_dropped; k++)
 			made->is_dropped = k != i && entries[k].device == st.st_dev &&

@@ -3,6 +3,7 @@
  */
 #include "read/rank_files.h"
 
+#include "base/door.h"
 #include "base/io.h"
 #include "base/text.h"
 #include "read/discover.h"
@@ -58,7 +59,7 @@ static enum role about_role(const char *name)
 static enum ht_status add_files(ht_ctx *ctx, const char *dir, enum role (*role_of)(const char *),
         struct ht_arena *arena, struct ht_vec *files)
 {
-	DIR *stream = ht_io_should_fail(ctx) ? (errno = EIO, NULL) : opendir(dir);
+	DIR *stream = ht_io_should_fail(ctx) ? (errno = EIO, NULL) : ht_door_list(ctx, dir);
 	if (!stream)
 		return ht_fail_errno(ctx, dir, "cannot list the directory", errno);
 	enum ht_status status = HT_OK;
@@ -71,8 +72,11 @@ static enum ht_status add_files(ht_ctx *ctx, const char *dir, enum role (*role_o
 		file.path = ht_arena_printf(arena, "%s/%s", dir, item->d_name);
 		if (!file.path)
 			status = ht_fail_nomem(ctx);
-		else if (!stat(file.path, &st) && S_ISREG(st.st_mode) &&
-		         !HT_VEC_PUSH(ctx->mem, files, struct file, file))
+		else if (ht_door_stat(ctx, file.path, &st) < 0)
+			status = errno == EXDEV
+			                 ? ht_fail_errno(ctx, file.path, "cannot open", errno)
+			                 : HT_OK;
+		else if (S_ISREG(st.st_mode) && !HT_VEC_PUSH(ctx->mem, files, struct file, file))
 			status = ht_fail_nomem(ctx);
 	}
 	closedir(stream);
@@ -87,10 +91,10 @@ static int compare_files(const void *x, const void *y)
 	return ht_natural_compare(a->path, b->path);
 }
 
-static bool is_dir(const char *path)
+static bool is_dir(const ht_ctx *ctx, const char *path)
 {
 	struct stat st;
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
+	return !ht_door_stat(ctx, path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* dir/name, without doubled slashes. */
@@ -140,7 +144,7 @@ enum ht_status ht_rank_files_list(ht_ctx *ctx, const char *dir, bool prefer_db,
 		output[strlen(output) - 2] = '\0';
 	else
 		around[strlen(around) - 2] = '\0';
-	if (!is_dir(output))
+	if (!is_dir(ctx, output))
 		return HT_OK;
 	struct ht_vec files = { 0 };
 	enum ht_status status = add_files(ctx, output, output_role, arena, &files);

@@ -6,6 +6,7 @@
  */
 #include "store/cache.h"
 
+#include "base/door.h"
 #include "base/platform.h"
 #include "base/thread.h"
 #include "store/cache_file.h"
@@ -120,7 +121,7 @@ enum ht_status ht_cache_key_make(
 	ret_key->files = NULL;
 	ret_key->n_files = 0;
 	/* a named pipe must not be waited for */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = ht_door_open(ctx, path, O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return HT_OK;
 	struct stat st;

@@ -5,6 +5,7 @@
 
 #include "json/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *key_of(const struct ht_trace *t, const struct ht_header *header)
@@ -71,6 +72,15 @@ static int64_t number_of(const struct ht_json_value *object, const char *key)
 	return ht_json_i64(&value, &number) ? number : HT_NO_I64;
 }
 
+static int compare_devices(const void *x, const void *y)
+{
+	const struct ht_device *a = x, *b = y;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->properties < b->properties ? -1 : a->properties > b->properties;
+}
+
+/* By id, so that one can be found. */
 static enum ht_status seal_devices(ht_ctx *ctx, struct ht_trace *t)
 {
 	struct ht_json_value list = find_header(t, "deviceProperties"), item;
@@ -92,6 +102,8 @@ static enum ht_status seal_devices(ht_ctx *ctx, struct ht_trace *t)
 			.total_memory_bytes = number_of(&item, "totalGlobalMem"),
 			.n_sms = number_of(&item, "numSms") };
 	}
+	if (n)
+		qsort(device - n, n, sizeof *device, compare_devices);
 	return HT_OK;
 }
 

@@ -348,6 +348,12 @@ const char *ht_arg_cursor_str(struct ht_arg_cursor *cursor, uint32_t row)
 
 /* ---- links ---- */
 
+const struct ht_device *ht_trace_device(const struct ht_trace *trace, int64_t id)
+{
+	size_t at = HT_LOWER_BOUND(i, trace->n_devices, trace->devices[i].id < id);
+	return at < trace->n_devices && trace->devices[at].id == id ? &trace->devices[at] : NULL;
+}
+
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)
 {
 	size_t low = HT_LOWER_BOUND(at, t->n_gpu, t->gpu[at].row < row);

@@ -354,6 +354,8 @@ const char *ht_arg_cursor_str(struct ht_arg_cursor *cursor, uint32_t row);
 
 /* ---- links ---- */
 
+/* What the header says about a device, NULL when it says nothing. */
+const struct ht_device *ht_trace_device(const struct ht_trace *trace, int64_t id);
 /* GPU work of a row (binary search), or NULL. */
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *trace, uint32_t row);
 /* The same where the next row is likely near the last: *at is where that was found, 0 at first. */

@@ -1,4 +1,5 @@
 """A log directory that changes while it is served, and who may ask."""
+import contextlib
 import gzip
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import threading
 import time
 
 import pytest
@@ -144,6 +146,61 @@ def test_links_do_not_lead_out(tmp_path):
     with serving(inside, "--follow-links") as server:
         server.ready()
         assert ["secret"] in server.table("a", "events", columns="name").json()["rows"]
+
+
+def test_a_refused_link_stays_refused(tmp_path):
+    old(tmp_path / "outside" / "secret.json", event("secret"))
+    inside = tmp_path / "logs"
+    old(inside / "a" / "own.pt.trace.json", event("own"))
+    (inside / "a" / "s.pt.trace.json").symlink_to(tmp_path / "outside" / "secret.json")
+    with serving(inside, "-r") as server:
+        for _ in range(4):
+            run, = server.ready()["runs"]
+            assert [file["error"] is not None for worker in run["workers"] for file in worker["files"]] == [False, True]
+            assert b"secret" not in server.table("a", "events", columns="name").body
+            server.ask("/api/v1/rescan", "POST", "")
+            time.sleep(0.6)
+
+
+def swap(folder, outside, end):
+    """A file, a folder and a database that are links out of the log directory every other moment."""
+    own, link = folder / "x.own", folder / "x.link"
+    for name, target in (("own", None), ("link", outside / "secret.json")):
+        if target:
+            link.symlink_to(target)
+        else:
+            old(own, event("own"))
+    (folder / "d.own").mkdir()
+    old(folder / "d.own" / "deep.pt.trace.json", event("deep"))
+    (folder / "d.link").symlink_to(outside)
+    turn = 0
+    while time.monotonic() < end:
+        name = ("own", "link")[turn % 2]
+        turn += 1
+        for target, kind in (("s.pt.trace.json", "x"), ("d", "d")):
+            with contextlib.suppress(OSError):
+                (folder / target).rename(folder / f"{kind}.{('link', 'own')[turn % 2]}")
+            with contextlib.suppress(OSError):
+                (folder / f"{kind}.{name}").rename(folder / target)
+
+
+def test_a_link_that_is_swapped_in_is_not_followed(tmp_path):
+    """Whoever writes to the log directory may swap a file for a link between any two calls of the server."""
+    old(tmp_path / "outside" / "secret.json", event("secret"))
+    old(tmp_path / "outside" / "secret.pt.trace.json", event("secret"))
+    inside = tmp_path / "logs" / "a"
+    old(inside / "own.pt.trace.json", event("own"))
+    swapper = threading.Thread(target=swap, args=(inside, tmp_path / "outside", time.monotonic() + 6))
+    with serving(tmp_path / "logs", "-r") as server:
+        server.ready()
+        swapper.start()
+        while swapper.is_alive():
+            server.ask("/api/v1/rescan", "POST", "")
+            for run in server.runs()["runs"]:
+                answer = server.ask(f"/api/v1/runs/{run['id']}/sql", "POST", json.dumps({"query": "select name from events"}))
+                assert b"secret" not in answer.body
+                assert b"secret" not in server.table(run["id"], "events", columns="name").body
+        swapper.join()
 
 
 def test_hostile_names(tmp_path):

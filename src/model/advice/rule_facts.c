@@ -585,10 +585,9 @@ static enum ht_status find_launches(struct facts *f)
 
 static int64_t bytes_of_device(const struct ht_trace *t, const struct ht_memory_event *event)
 {
-	for (size_t i = 0; event->device_type != 0 && i < t->n_devices; i++)
-		if (t->devices[i].id == event->device_id)
-			return t->devices[i].total_memory_bytes;
-	return HT_NO_I64;
+	const struct ht_device *device =
+	        event->device_type ? ht_trace_device(t, event->device_id) : NULL;
+	return device ? device->total_memory_bytes : HT_NO_I64;
 }
 
 static enum ht_status put_growth(

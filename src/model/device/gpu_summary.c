@@ -130,9 +130,7 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 	s->sm_efficiency = e.n_changes && s->window_ns > 0
 	                           ? integrate(run, e.changes, e.n_changes) / (double)s->window_ns
 	                           : NAN;
-	for (size_t i = 0; i < t->n_devices; i++)
-		if (t->devices[i].id == s->device)
-			s->properties = &t->devices[i];
+	s->properties = ht_trace_device(t, s->device);
 	return HT_OK;
 }
 

@@ -2,6 +2,7 @@
  * gpu_work.c - see gpu_work.h.
  */
 #include "model/device/gpu_work.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -95,6 +96,13 @@ enum ht_status ht_gpu_by_device(struct ht_run *run, const uint32_t **ret_order)
 	return find_order(run, BY_DEVICE, ret_order);
 }
 
+void ht_gpu_of_device(const struct ht_trace *t, const uint32_t *by_device, int32_t device,
+        size_t *ret_first, size_t *ret_end)
+{
+	*ret_first = HT_LOWER_BOUND(i, t->n_gpu, t->gpu[by_device[i]].device < device);
+	*ret_end = HT_LOWER_BOUND(i, t->n_gpu, t->gpu[by_device[i]].device <= device);
+}
+
 enum ht_status ht_work_sort(struct ht_run *run, struct ht_work_list *work)
 {
 	size_t n = work->n, i = 1;
@@ -170,18 +178,20 @@ static enum ht_status list_devices(struct ht_run *run, const struct ht_work_list
 	return HT_OK;
 }
 
-/* Whatever runs on the device; by_start is all work of the trace. */
-static enum ht_status fill_all(
-        struct ht_run *run, const uint32_t *by_start, struct ht_device_work *d)
+/* Where the device stands in the list, n_devices when it is not there. */
+static size_t place_of(const struct ht_device_work *devices, size_t n_devices, int32_t device)
+{
+	size_t at = HT_LOWER_BOUND(i, n_devices, devices[i].device < device);
+	return at < n_devices && devices[at].device == device ? at : n_devices;
+}
+
+/* Whatever runs on the device: its part of all GPU rows, by start, into room for as many, and one sum more. */
+static void fill_all(struct ht_run *run, const uint32_t *rows, size_t n_rows,
+        struct ht_interval *all, int64_t *sums, struct ht_device_work *d)
 {
 	const struct ht_trace *t = run->trace;
-	struct ht_interval *all = ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *all);
-	if (!all)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < t->n_gpu; i++) {
-		const struct ht_gpu *gpu = &t->gpu[by_start[i]];
-		if (!run->policy.one_device && gpu->device != d->device)
-			continue;
+	for (size_t i = 0; i < n_rows; i++) {
+		const struct ht_gpu *gpu = &t->gpu[rows[i]];
 		if (gpu->launch != HT_NONE && t->ts_ns[gpu->launch] < d->first_launch_ns)
 			d->first_launch_ns = t->ts_ns[gpu->launch];
 		if (ht_is_span(t, gpu->row))
@@ -190,23 +200,59 @@ static enum ht_status fill_all(
 	}
 	d->n_all = ht_interval_merge(run->ctx->mem, all, d->n_all);
 	d->all = all;
-	d->all_sums = ht_arena_room(run->scratch, (d->n_all + 1) * sizeof *d->all_sums);
-	if (!d->all_sums)
+	d->all_sums = sums;
+	ht_interval_sums(all, d->n_all, sums);
+}
+
+/* All GPU rows of each device, which follow each other in one order. */
+static enum ht_status fill_devices(
+        struct ht_run *run, struct ht_device_work *devices, size_t n_devices)
+{
+	const struct ht_trace *t = run->trace;
+	size_t n = t->n_gpu, end = 0, n_sums = 0;
+	const uint32_t *order;
+	bool is_one = run->policy.one_device;
+	struct ht_interval *all = ht_arena_room(run->scratch, (n + 1) * sizeof *all);
+	int64_t *sums = ht_arena_room(run->scratch, (n + n_devices + 1) * sizeof *sums);
+	if (!all || !sums)
 		return ht_fail_nomem(run->ctx);
-	ht_interval_sums(all, d->n_all, d->all_sums);
+	HT_TRY(find_order(run, is_one ? BY_START : BY_DEVICE, &order));
+	for (size_t first = 0; first < n; first = end) {
+		int32_t device = is_one ? -1 : t->gpu[order[first]].device;
+		end = is_one ? n : first + 1;
+		while (end < n && t->gpu[order[end]].device == device)
+			end++;
+		size_t at = place_of(devices, n_devices, device);
+		if (at == n_devices)
+			continue;
+		fill_all(run, order + first, end - first, all + first, sums + n_sums, &devices[at]);
+		n_sums += end - first + 1;
+	}
 	return HT_OK;
 }
 
-/* The work of one device out of that of several. */
-static enum ht_status pick_work(
-        struct ht_run *run, const struct ht_work_list *work, struct ht_device_work *d)
+/* The work of each device out of that of several, in the same order, one device's behind the other's. */
+static enum ht_status deal_work(struct ht_run *run, const struct ht_work_list *work,
+        struct ht_device_work *devices, size_t n_devices)
 {
-	d->work.items = ht_arena_room(run->scratch, (work->n + 1) * sizeof *d->work.items);
-	if (!d->work.items)
+	struct ht_work *items = ht_arena_room(run->scratch, (work->n + 1) * sizeof *items);
+	uint32_t *of = ht_arena_room(run->scratch, (work->n + 1) * sizeof *of);
+	if (!items || !of)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < work->n; i++)
-		if (work->items[i].device == d->device)
-			d->work.items[d->work.n++] = work->items[i];
+	for (size_t i = 0; i < work->n; i++) {
+		of[i] = (uint32_t)place_of(devices, n_devices, work->items[i].device);
+		devices[of[i]].work.n++;
+	}
+	for (size_t i = 0, first = 0; i < n_devices; i++) {
+		struct ht_work_list *own = &devices[i].work;
+		own->items = items + first;
+		first += own->n;
+		own->n = 0;
+	}
+	for (size_t i = 0; i < work->n; i++) {
+		struct ht_work_list *own = &devices[of[i]].work;
+		own->items[own->n++] = work->items[i];
+	}
 	return HT_OK;
 }
 
@@ -237,20 +283,17 @@ static enum ht_status make_devices(struct ht_run *run, const void *of, void *ret
 	const struct ht_frame *frame = of;
 	const uint32_t *by_start = NULL;
 	struct ht_work_list work = { 0 };
-	struct ht_device_work *devices = NULL;
+	struct ht_device_work *list = NULL;
 	struct ht_devices *ret = ret_value;
 	HT_TRY(find_order(run, BY_START, &by_start));
 	HT_TRY(collect_sorted(run, frame, by_start, &work));
-	HT_TRY(list_devices(run, &work, &devices, &ret->n));
-	for (size_t i = 0; i < ret->n; i++) {
-		if (ret->n == 1)
-			devices[i].work = work;
-		else
-			HT_TRY(pick_work(run, &work, &devices[i]));
-		HT_TRY(fill_all(run, by_start, &devices[i]));
-	}
-	ret->list = devices;
-	return HT_OK;
+	HT_TRY(list_devices(run, &work, &list, &ret->n));
+	ret->list = list;
+	if (ret->n == 1)
+		list[0].work = work;
+	else
+		HT_TRY(deal_work(run, &work, list, ret->n));
+	return fill_devices(run, list, ret->n);
 }
 
 enum ht_status ht_devices_find(

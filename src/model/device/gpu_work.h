@@ -48,6 +48,10 @@ struct ht_devices {
 	size_t n;
 };
 
+/* Where the GPU rows of a device are in the order by device: [*ret_first, *ret_end). */
+void ht_gpu_of_device(const struct ht_trace *t, const uint32_t *by_device, int32_t device,
+        size_t *ret_first, size_t *ret_end);
+
 /* The work of a frame by start, apart by device: work of several devices of one process never hides each other's. */
 enum ht_status ht_devices_find(struct ht_run *run, const struct ht_frame *frame,
         struct ht_devices *ret_devices) HT_MUST_USE;

@@ -44,6 +44,7 @@ struct piece {
 struct pieces {
 	struct piece *items;
 	size_t n;
+	const uint32_t *by_device; /* GPU rows, by device and start */
 };
 
 static bool same_start(const struct piece *a, const struct piece *b)
@@ -65,11 +66,9 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_idle_options *options, struct pieces *pieces)
 {
 	const struct ht_trace *t = frame->trace;
-	const uint32_t *order = NULL;
+	const uint32_t *order = pieces->by_device;
 	bool *in = NULL;
-	if (options->by_device)
-		HT_TRY(ht_gpu_by_device(run, &order));
-	else
+	if (!options->by_device)
 		HT_TRY(ht_gpu_by_stream(run, &order));
 	HT_TRY(ht_frame_gpu_marks(run, frame, &in));
 	for (uint32_t i = 0; i < t->n_gpu; i++) {
@@ -105,43 +104,24 @@ static void push(struct ht_idle_stream *stream, int64_t length_ns, enum ht_idle_
 		        (struct ht_idle_gap){ length_ns, (uint8_t)category, false, HT_NONE };
 }
 
-/* The first launch call in the file for a device, on whatever stream; INT64_MIN: none is known. */
-static int64_t first_launch(const struct ht_frame *frame, int32_t device)
-{
-	const struct ht_trace *t = frame->trace;
-	int64_t first = INT64_MIN;
-	for (size_t k = 0; k < t->n_gpu; k++) {
-		const struct ht_gpu *g = &t->gpu[k];
-		if (g->device == device && g->launch != HT_NONE &&
-		        (first == INT64_MIN || t->ts_ns[g->launch] < first))
-			first = t->ts_ns[g->launch];
-	}
-	return first;
-}
-
-/* When communication runs on a device, merged; the streams' gaps are looked up in order of time. */
+/* What there is of a device on whatever streams, also on those that are not looked at. */
 struct traffic {
-	const struct ht_interval *list;
-	size_t n, at;
+	int64_t first_launch_ns; /* first launch call in the file for it; INT64_MIN: none is known */
+	const struct ht_interval *list; /* when communication runs, merged */
+	const int64_t *sums;
+	size_t n;
 };
 
-/* How much of [from, to) it covers; from never goes back. */
-static int64_t covered(struct traffic *traffic, int64_t from, int64_t to)
+/* How much of [from, to) communication covers. */
+static int64_t covered(const struct traffic *traffic, int64_t from, int64_t to)
 {
-	int64_t sum = 0;
-	while (traffic->at < traffic->n && traffic->list[traffic->at].end <= from)
-		traffic->at++;
-	for (size_t i = traffic->at; i < traffic->n && traffic->list[i].start < to; i++) {
-		int64_t start = traffic->list[i].start > from ? traffic->list[i].start : from;
-		int64_t end = traffic->list[i].end < to ? traffic->list[i].end : to;
-		sum += end - start;
-	}
-	return sum;
+	return traffic->n ? ht_interval_between(traffic->list, traffic->sums, traffic->n, from, to)
+	                  : 0;
 }
 
 /* What is left of a gap once the work was launched. */
 static void push_rest(struct ht_idle_stream *stream, int64_t from, int64_t to, int64_t threshold_ns,
-        struct traffic *traffic)
+        const struct traffic *traffic)
 {
 	if (to - from < threshold_ns) {
 		push(stream, to - from, HT_IDLE_KERNEL_WAIT);
@@ -152,10 +132,11 @@ static void push_rest(struct ht_idle_stream *stream, int64_t from, int64_t to, i
 	push(stream, to - from - communication, HT_IDLE_OTHER);
 }
 
-/* leads_to: before this time the gaps are leading. */
+/* Before the first launch call for the device the gaps are leading. */
 static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
-        struct traffic traffic, int64_t leads_to, struct ht_idle_stream *stream)
+        const struct traffic *traffic, struct ht_idle_stream *stream)
 {
+	int64_t leads_to = traffic->first_launch_ns;
 	size_t first = 0;
 	while (first < n && !items[first].chosen)
 		first++;
@@ -187,11 +168,35 @@ static void find_gaps(const struct piece *items, size_t n, int64_t threshold_ns,
 			push(stream, launched - from, HT_IDLE_HOST_WAIT);
 			from = launched;
 		}
-		push_rest(stream, from, start, threshold_ns, &traffic);
+		push_rest(stream, from, start, threshold_ns, traffic);
 		for (size_t k = n_before; k < stream->n; k++)
 			stream->gaps[k].row = items[i].row;
 	}
 	stream->span_ns = last - items[first].start;
+}
+
+static enum ht_status find_traffic(
+        struct ht_run *run, const uint32_t *order, int32_t device, struct traffic *ret)
+{
+	const struct ht_trace *t = run->trace;
+	size_t first, end, n = 0;
+	int64_t launch = INT64_MIN;
+	ht_gpu_of_device(t, order, device, &first, &end);
+	struct ht_interval *list = ht_arena_room(run->scratch, (end - first + 1) * sizeof *list);
+	int64_t *sums = ht_arena_room(run->scratch, (end - first + 1) * sizeof *sums);
+	if (!list || !sums)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = first; i < end; i++) {
+		const struct ht_gpu *g = &t->gpu[order[i]];
+		if (g->launch != HT_NONE && (launch == INT64_MIN || t->ts_ns[g->launch] < launch))
+			launch = t->ts_ns[g->launch];
+		if (g->class_ == HT_CLASS_COMM && ht_is_span(t, g->row))
+			list[n++] = (struct ht_interval){ t->ts_ns[g->row], ht_end_ns(t, g->row) };
+	}
+	n = ht_interval_merge(run->ctx->mem, list, n);
+	ht_interval_sums(list, n, sums);
+	*ret = (struct traffic){ launch, list, sums, n };
+	return HT_OK;
 }
 
 /* What a device idles before its first launch call; pieces are those of the device. */
@@ -227,55 +232,33 @@ static enum ht_status find_leading(struct ht_run *run, const struct piece *items
 }
 
 /* After the streams of each device, its leading gap. */
-static enum ht_status add_leading(struct ht_run *run, const struct ht_frame *frame,
-        const struct pieces *pieces, struct ht_idle_stream *streams, size_t *n_streams)
+static enum ht_status add_leading(struct ht_run *run, const struct pieces *pieces,
+        struct ht_idle_stream *streams, size_t *n_streams)
 {
 	for (size_t i = 0, n; i < pieces->n; i += n) {
 		struct ht_idle_stream *stream = &streams[*n_streams];
 		for (n = 1; i + n < pieces->n &&
 		            pieces->items[i + n].device == pieces->items[i].device;)
 			n++;
-		int64_t launch = first_launch(frame, pieces->items[i].device);
-		HT_TRY(find_leading(run, pieces->items + i, n, launch, stream));
+		struct traffic traffic;
+		HT_TRY(find_traffic(run, pieces->by_device, pieces->items[i].device, &traffic));
+		HT_TRY(find_leading(run, pieces->items + i, n, traffic.first_launch_ns, stream));
 		*n_streams += stream->n > 0;
 	}
 	return HT_OK;
 }
 
-/* Merged times of communication on a device, on whatever streams: also on those that are not looked at. */
-static enum ht_status find_traffic(
-        struct ht_run *run, const struct ht_trace *t, int32_t device, struct traffic *ret)
+static enum ht_status find_streams(struct ht_run *run, const struct pieces *pieces,
+        const struct ht_idle_options *options, struct ht_idle_gap *gaps,
+        struct ht_idle_stream *streams, size_t *ret_n)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < t->n_gpu; i++)
-		n += t->gpu[i].device == device && t->gpu[i].class_ == HT_CLASS_COMM;
-	struct ht_interval *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	n = 0;
-	for (size_t i = 0; i < t->n_gpu; i++) {
-		const struct ht_gpu *g = &t->gpu[i];
-		if (g->device == device && g->class_ == HT_CLASS_COMM && ht_is_span(t, g->row))
-			list[n++] = (struct ht_interval){ t->ts_ns[g->row], ht_end_ns(t, g->row) };
-	}
-	*ret = (struct traffic){ list, ht_interval_merge(run->ctx->mem, list, n), 0 };
-	return HT_OK;
-}
-
-static enum ht_status find_streams(struct ht_run *run, const struct ht_frame *frame,
-        const struct pieces *pieces, const struct ht_idle_options *options,
-        struct ht_idle_gap *gaps, struct ht_idle_stream *streams, size_t *ret_n)
-{
-	struct traffic traffic = { 0 };
-	int64_t leads_to = INT64_MIN;
+	struct traffic traffic = { .first_launch_ns = INT64_MIN };
 	size_t n_streams = 0;
 	for (size_t i = 0, n; i < pieces->n; i += n) {
 		const struct piece *first = &pieces->items[i];
 		bool any = first->chosen;
-		if (!run->policy.only_chosen && (!i || first[-1].device != first->device)) {
-			HT_TRY(find_traffic(run, frame->trace, first->device, &traffic));
-			leads_to = first_launch(frame, first->device);
-		}
+		if (!run->policy.only_chosen && (!i || first[-1].device != first->device))
+			HT_TRY(find_traffic(run, pieces->by_device, first->device, &traffic));
 		for (n = 1; i + n < pieces->n && first[n].device == first->device &&
 		            first[n].stream == first->stream;
 		        n++)
@@ -286,7 +269,7 @@ static enum ht_status find_streams(struct ht_run *run, const struct ht_frame *fr
 		*stream = (struct ht_idle_stream){ .device = first->device,
 			.stream = first->stream,
 			.gaps = gaps + MAX_PARTS * i };
-		find_gaps(first, n, options->threshold_ns, traffic, leads_to, stream);
+		find_gaps(first, n, options->threshold_ns, &traffic, stream);
 	}
 	*ret_n = n_streams;
 	return HT_OK;
@@ -311,6 +294,7 @@ static enum ht_status find_all(
 	pieces->items = ht_mem_alloc(run->ctx->mem, n_room * sizeof *pieces->items);
 	if (!pieces->items || !gaps)
 		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_gpu_by_device(run, &pieces->by_device));
 	HT_TRY(collect(run, q->frame, q->options, pieces));
 	for (size_t i = 0; i < pieces->n; i++)
 		n_streams += !i || pieces->items[i].device != pieces->items[i - 1].device ||
@@ -320,10 +304,10 @@ static enum ht_status find_all(
 	        ht_arena_alloc(run->scratch, (2 * n_streams + 1) * sizeof *answer->streams);
 	if (!answer->streams)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(find_streams(run, q->frame, pieces, q->options, gaps, answer->streams, &answer->n));
+	HT_TRY(find_streams(run, pieces, q->options, gaps, answer->streams, &answer->n));
 	if (run->policy.only_chosen || q->options->by_device || q->options->streams)
 		return HT_OK;
-	return add_leading(run, q->frame, pieces, answer->streams, &answer->n);
+	return add_leading(run, pieces, answer->streams, &answer->n);
 }
 
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
