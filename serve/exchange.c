@@ -21,6 +21,7 @@ struct exchange *exchange_new(struct server *server, const char *target)
 		return NULL;
 	exchange->server = server;
 	exchange->target = copy_text(target);
+	exchange->n_target = strlen(target);
 	exchange->body.max = EXCHANGE_MAX_BODY + 2; /* one too many, and the end */
 	if (exchange->target == NULL) {
 		free(exchange);

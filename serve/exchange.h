@@ -25,6 +25,7 @@ struct exchange {
 	struct exchange *next_news;
 	uint64_t news_ms; /* when to stop waiting for them */
 	char *target;     /* as it came; the request points into it */
+	size_t n_target;
 	const char *method;
 	struct guard_headers headers;
 	const char *accept_encoding, *if_none_match;

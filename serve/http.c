@@ -7,6 +7,7 @@
 #include "exchange.h"
 #include "listen.h"
 #include "mhd.h"
+#include "peers.h"
 #include "pool.h"
 
 #include <stdio.h>
@@ -18,12 +19,17 @@
 #define MAX_CONNECTIONS  1000
 #define CONNECTION_BYTES (32 << 10) /* of a request's line and headers */
 #define IDLE_S           60
+/* Who has not said in so long what he wants, head and body, is not waited for; and of more than so many who say nothing,
+ * the first ones are not. */
+#define ASK_MS      10000
+#define MAX_WAITING 500
 
 struct http {
 	struct server *server;
 	struct MHD_Daemon *daemon;
 	pthread_mutex_t lock;
 	struct exchange *news; /* those who wait for them */
+	struct peers *peers;
 	bool is_stopping;
 };
 
@@ -32,6 +38,7 @@ struct http {
 static const char policy[] =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
         "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'; "
         "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:* "
         "https://127.0.0.1:*";
 
@@ -166,15 +173,34 @@ void http_expire(struct http *http)
 
 /* ---- requests ---- */
 
-static enum MHD_Result note_host(
+/* Headers that say one thing: twice they say two, and whoever reads the request before us may have taken the other. */
+static const char *const single[] = { "Host", "Origin", "Content-Length", "Transfer-Encoding",
+	"Content-Type", "Authorization", "Sec-Fetch-Site", "Sec-Fetch-Mode" };
+enum {
+	HOST,
+	ORIGIN,
+	CONTENT_LENGTH,
+	TRANSFER_ENCODING,
+	N_SINGLE = sizeof(single) / sizeof(single[0])
+};
+
+/* What a request's head is made of. */
+struct head {
+	size_t n_bytes;
+	unsigned n[N_SINGLE];
+	const char *host;
+};
+
+static enum MHD_Result note_header(
         void *user, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-	struct guard_headers *headers = user;
+	struct head *head = user;
 	(void)kind;
-	if (strcasecmp(name, "Host") == 0) {
-		headers->host = value;
-		headers->n_hosts++;
-	}
+	head->n_bytes += strlen(name) + strlen(": \r\n") + (value != NULL ? strlen(value) : 0);
+	for (size_t i = 0; i < N_SINGLE; i++)
+		head->n[i] += strcasecmp(name, single[i]) == 0;
+	if (strcasecmp(name, single[HOST]) == 0)
+		head->host = value;
 	return MHD_YES;
 }
 
@@ -183,10 +209,31 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static void read_headers(struct exchange *exchange, struct MHD_Connection *connection)
+/* Why a head is refused, NULL when it is sound. The web server hands out texts up to their first byte of 0 and without the
+ * spaces around: more bytes in the head than in the texts means that there is something behind one of them. */
+static const char *head_problem(
+        const struct head *head, struct MHD_Connection *connection, size_t n_first_line)
+{
+	const union MHD_ConnectionInfo *size =
+	        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	for (size_t i = HOST + 1; i < N_SINGLE; i++)
+		if (head->n[i] > 1)
+			return "a header that says one thing is there twice";
+	if (head->n[CONTENT_LENGTH] > 0 && head->n[TRANSFER_ENCODING] > 0)
+		return "the length of the body is given twice";
+	if (size != NULL && size->header_size > n_first_line + head->n_bytes + strlen("\r\n"))
+		return "the headers have a byte of 0, or spaces that nothing needs";
+	return NULL;
+}
+
+static const char *read_headers(
+        struct exchange *exchange, struct MHD_Connection *connection, const char *version)
 {
 	struct guard_headers *headers = &exchange->headers;
-	mhd.get_connection_values(connection, MHD_HEADER_KIND, note_host, headers);
+	struct head head = { 0 };
+	mhd.get_connection_values(connection, MHD_HEADER_KIND, note_header, &head);
+	headers->host = head.host;
+	headers->n_hosts = head.n[HOST];
 	headers->origin = header(connection, "Origin");
 	headers->fetch_site = header(connection, "Sec-Fetch-Site");
 	headers->fetch_mode = header(connection, "Sec-Fetch-Mode");
@@ -194,6 +241,15 @@ static void read_headers(struct exchange *exchange, struct MHD_Connection *conne
 	headers->cookie = header(connection, "Cookie");
 	exchange->accept_encoding = header(connection, "Accept-Encoding");
 	exchange->if_none_match = header(connection, "If-None-Match");
+	return head_problem(&head, connection,
+	        strlen(exchange->method) + exchange->n_target + strlen(version) + strlen("  \r\n"));
+}
+
+static struct peer *peer_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+	        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info != NULL ? info->socket_context : NULL;
 }
 
 /* What came between looking and waiting. */
@@ -236,14 +292,16 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 	struct http *http = user;
 	struct exchange *exchange = *state;
 	(void)url;
-	(void)version;
 	if (exchange == NULL)
 		return MHD_NO;
 	if (exchange->connection == NULL) {
 		exchange->connection = connection;
 		exchange->method = method;
-		read_headers(exchange, connection);
-		return MHD_YES; /* the body comes first */
+		const char *problem = read_headers(exchange, connection, version);
+		if (problem == NULL)
+			return MHD_YES; /* the body comes first */
+		exchange_refuse(exchange, 400, NULL, problem);
+		return send_answer(exchange, connection);
 	}
 	if (*n_upload > 0) {
 		if (exchange->body.n <= EXCHANGE_MAX_BODY)
@@ -256,6 +314,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 	}
 	if (exchange->answer != NULL || exchange->is_told)
 		return send_answer(exchange, connection);
+	peer_busy(http->peers, peer_of(connection), now_ms());
 	return go_on(http, exchange);
 }
 
@@ -264,17 +323,37 @@ static void *begin(void *user, const char *target, struct MHD_Connection *connec
 {
 	struct http *http = user;
 	(void)connection;
-	return exchange_new(http->server, target);
+	struct exchange *exchange = exchange_new(http->server, target);
+	/* The web server would take the query apart as well, into the room that a connection has for its head; many parameters
+	 * fill it, and then there is none to answer in. The text is in that room, and ours by now. */
+	char *query = strchr((char *)(uintptr_t)target, '?');
+	if (exchange != NULL && query != NULL)
+		query[1] = '\0';
+	return exchange;
 }
 
 static void end(void *user, struct MHD_Connection *connection, void **state,
         enum MHD_RequestTerminationCode code)
 {
-	(void)user;
-	(void)connection;
+	struct http *http = user;
 	(void)code;
 	exchange_free(*state);
 	*state = NULL;
+	peer_idle(http->peers, peer_of(connection), now_ms());
+}
+
+static void come_or_go(void *user, struct MHD_Connection *connection, void **peer,
+        enum MHD_ConnectionNotificationCode code)
+{
+	struct http *http = user;
+	const union MHD_ConnectionInfo *info =
+	        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*peer = info != NULL ? peer_come(http->peers, info->connect_fd, now_ms()) : NULL;
+		return;
+	}
+	peer_gone(http->peers, *peer);
+	*peer = NULL;
 }
 
 /* Nothing is decoded here; exchange.c takes the raw text. */
@@ -303,8 +382,9 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 	return mhd.start_daemon(
 	        MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
 	        NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
-	        begin, http, MHD_OPTION_NOTIFY_COMPLETED, end, http, MHD_OPTION_UNESCAPE_CALLBACK,
-	        leave_alone, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+	        begin, http, MHD_OPTION_NOTIFY_COMPLETED, end, http, MHD_OPTION_NOTIFY_CONNECTION,
+	        come_or_go, http, MHD_OPTION_UNESCAPE_CALLBACK, leave_alone, NULL,
+	        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
 	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 	        MHD_OPTION_END);
@@ -327,14 +407,18 @@ enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
 	server->url = make_url(server, &at);
 	if (http != NULL) {
 		http->server = server;
+		http->peers = peers_new(MAX_WAITING, ASK_MS, IDLE_S * 1000);
 		pthread_mutex_init(&http->lock, NULL);
 		server->http = http; /* before the first request */
-		http->daemon = server->url != NULL ? start_daemon(http, at.fd) : NULL;
+		http->daemon = server->url != NULL && http->peers != NULL
+		                       ? start_daemon(http, at.fd)
+		                       : NULL;
 	}
 	if (http == NULL || http->daemon == NULL) {
 		snprintf(error, SERVE_ERROR_BYTES, "cannot start the web server");
 		close(at.fd);
 		server->http = NULL;
+		peers_free(http != NULL ? http->peers : NULL);
 		free(http);
 		return HT_IO;
 	}
@@ -354,6 +438,7 @@ void http_stop(struct http *http)
 	if (http == NULL)
 		return;
 	mhd.stop_daemon(http->daemon);
+	peers_free(http->peers);
 	pthread_mutex_destroy(&http->lock);
 	free(http);
 }

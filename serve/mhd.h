@@ -15,6 +15,7 @@
 	CALL(create_response_from_buffer)                                                          \
 	CALL(create_response_from_buffer_with_free_callback_cls)                                   \
 	CALL(destroy_response)                                                                     \
+	CALL(get_connection_info)                                                                  \
 	CALL(get_connection_values)                                                                \
 	CALL(get_version)                                                                          \
 	CALL(lookup_connection_value)                                                              \

@@ -377,3 +377,69 @@ def test_malformed_requests(local):
                 data = data[:max(at, 1)]
         local.raw(bytes(data), seconds=0.3)
     assert local.ask("/api/v1/runs").status == 200
+
+
+# ---- hostile heads and slow clients ----
+
+def status_of(answer):
+    return int(answer.split()[1]) if answer.startswith(b"HTTP/") else answer
+
+
+@pytest.mark.alone
+def test_many_parameters_are_refused_at_once(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    with serving(tmp_path) as server:
+        server.ready()
+        for n, text in ((100, "a{}=1"), (1000, "a{}=1"), (10000, "a"), (9000, "")):
+            begin = time.monotonic()
+            query = "&".join(text.format(i) for i in range(n))
+            answer = server.raw(f"GET /api/v1/runs?{query} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+            assert status_of(answer) == (400 if text else 200), (n, text, answer[:100])
+            assert time.monotonic() - begin < 3
+
+
+def test_a_head_means_one_thing(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    one = b"Host: 127.0.0.1\r\n"
+    with serving(tmp_path) as server:
+        server.ready()
+        for head in (b"Host: 127.0.0.1\0.evil\r\n", one + b"Origin: http://127.0.0.1\r\nOrigin: http://evil\r\n",
+                     one + b"Content-Length: 0\r\nContent-Length: 5\r\n",
+                     one + b"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n", one + b"X-Y: a\0b\r\n",
+                     one + b"Sec-Fetch-Site: same-origin\r\nsec-fetch-site: cross-site\r\n",
+                     one + b"Authorization: a\r\nAuthorization: b\r\n"):
+            assert status_of(server.raw(b"GET /api/v1/runs HTTP/1.1\r\n" + head + b"\r\n")) == 400, head
+        assert status_of(server.raw(b"GET /api/v1/runs HTTP/1.1\r\n" + one + b"X-Y:z\r\nX-Y: z\r\n\r\n")) == 200
+
+
+@pytest.mark.alone
+def test_clients_who_say_little_keep_nobody_out(tmp_path):
+    """More connections than the server has, each with a beginning of a request, and a byte more now and then."""
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    slow = []
+    with serving(tmp_path) as server:
+        server.ready()
+        try:
+            for i in range(900):
+                with contextlib.suppress(OSError):
+                    connection = socket.create_connection(("127.0.0.1", server.port), timeout=1)
+                    slow.append(connection)
+                    connection.sendall(b"GET / HT" if i % 2 else b"POST /api/v1/runs/a/sql HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                                       b"Content-Length: 9\r\n\r\n")
+            for _ in range(5):
+                for connection in slow:
+                    with contextlib.suppress(OSError):
+                        connection.sendall(b"x")
+                begin = time.monotonic()
+                assert server.runs(after=0)["runs"]
+                assert time.monotonic() - begin < 3
+        finally:
+            for connection in slow:
+                connection.close()
+
+
+def test_scripts_come_from_the_page_alone(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    with serving(tmp_path) as server:
+        policy = server.ask("/").headers["Content-Security-Policy"]
+        assert "require-trusted-types-for 'script'" in policy and "trusted-types 'none'" in policy
