@@ -27,9 +27,9 @@ struct ht_ctx {
 	ht_progress_fn progress;
 	void *progress_user;
 	atomic_bool cancelled;
-	const ht_ctx *parent; /* of a task's context */
+	const ht_ctx *parent;   /* of a task's context */
 	struct ht_fence *fence; /* what paths are confined to; NULL: nothing. See base/door.h */
-	pthread_mutex_t lock; /* guards the error below: pool tasks may fail at once */
+	pthread_mutex_t lock;   /* guards the error below: pool tasks may fail at once */
 	struct ht_error error;
 	char message[1024];
 	char file[1024];
