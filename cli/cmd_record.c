@@ -120,19 +120,20 @@ static void replace_pid(const char *name, pid_t pid, char *path, size_t cap)
 static void report(
         const char *output, const char *et, pid_t pid, const struct stat *before, int status)
 {
-	char path[PATH_MAX], part[PATH_MAX + 8];
+	char path[PATH_MAX], part[PATH_MAX + 8], et_path[PATH_MAX] = "";
 	struct stat after;
-	replace_pid(et ? et : output, pid, path, sizeof path);
-	snprintf(part, sizeof part, "%s.part", path);
+	replace_pid(output, pid, path, sizeof path);
+	if (et)
+		replace_pid(et, pid, et_path, sizeof et_path);
+	snprintf(part, sizeof part, "%s.part", et ? et_path : path);
 	if (access(part, R_OK) == 0) {
-		if (ht_record_recover(part, NULL, NULL) == 0) {
+		if (ht_record_recover(part, et_path, path) == 0) {
 			cli_say("the program was killed; what it had recorded is kept");
 			unlink(part);
 		} else {
 			cli_say("%s", ht_record_error());
 		}
 	}
-	replace_pid(output, pid, path, sizeof path);
 	bool written =
 	        stat(path, &after) == 0 &&
 	        (after.st_ino != before->st_ino || after.st_mtim.tv_sec != before->st_mtim.tv_sec ||

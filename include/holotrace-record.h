@@ -19,7 +19,11 @@
  *
  * Functions that answer int answer 0 or an errno value, and ht_record_error() says more. A child made
  * by fork records nothing until it registers itself. Names (ht_record_name) are good for the life of
- * the process. The library is never unloaded: calls after the end are cheap and do nothing.
+ * the process. The library is never unloaded: calls after the end are cheap and do nothing. A NULL for a
+ * name is no name: the call does nothing.
+ *
+ * A signal handler may call ht_record_is_running and ht_record_is_registered, which read one atomic each,
+ * and nothing else of this header: a handler that interrupts a record would write into the middle of it.
  */
 #ifndef HOLOTRACE_RECORD_H
 #define HOLOTRACE_RECORD_H
@@ -90,8 +94,9 @@ HT_RECORD_API int ht_record_is_running(void);
 /* What this thread's last failed call says, never NULL. */
 HT_RECORD_API const char *ht_record_error(void);
 
-/* Make the files from what a killed process left. NULL for a path: as registered, or, for a recording
- * without that file, none. The .part file stays. */
+/* Make the files from what a killed process left. NULL for a path: beside the part, under the name that was registered, and
+ * never over a file that is there (EEXIST is not told apart: ht_record_error says it); "": not that file. A path that is
+ * given is written to, whatever is there. The .part file stays. */
 HT_RECORD_API int ht_record_recover(const char *part, const char *path, const char *trace_path);
 
 struct ht_record_stats {

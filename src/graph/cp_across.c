@@ -286,7 +286,7 @@ static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t 
 	return (struct span){ .i_rank = (uint32_t)i_rank,
 		.piece = piece,
 		.start_ns = start,
-		.end_ns = start + piece_cell(rank, piece, HT_CP_PIECE_DUR, 0),
+		.end_ns = ht_add_sat(start, piece_cell(rank, piece, HT_CP_PIECE_DUR, 0)),
 		.bound = (uint8_t)piece_cell(rank, piece, HT_CP_PIECE_BOUND, 0),
 		.type = (uint8_t)piece_cell(rank, piece, HT_CP_PIECE_TYPE, 0),
 		.inferred = piece_cell(rank, piece, HT_CP_PIECE_INFERRED, 0) != 0 };

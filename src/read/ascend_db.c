@@ -35,8 +35,25 @@ static enum ht_status read_db(struct ht_builder *builder, const struct ht_readin
 
 #include "read/ascend_db.h"
 
+/* Any SQLite file begins alike; one of these tables is in every database of the profiler. */
+static bool is_ours(struct ht_db *db)
+{
+	static const char *const tables[] = { "STRING_IDS", "PYTORCH_API", "CANN_API", "TASK",
+		"COMMUNICATION_OP", "RANK_DEVICE_MAP", "MEMORY_RECORD", "OP_MEMORY",
+		"NPU_MODULE_MEM", "StepTraceTime", "CommAnalyzerTime", "CommAnalyzerBandwidth",
+		"CommAnalyzerMatrix", "STEP_TIME", "META_DATA", "AICORE_FREQ" };
+	for (size_t i = 0; i < HT_COUNT(tables); i++)
+		if (ht_database_has_table(&db->file, tables[i]))
+			return true;
+	return false;
+}
+
 static enum ht_status read_tables(struct ht_db *db)
 {
+	if (!is_ours(db))
+		return ht_fail(db->ctx, HT_FORMAT, db->file.path, -1,
+		        "expected ascend_pytorch_profiler_N.db or analysis.db of torch_npu",
+		        "not a trace: a SQLite database without any table of Ascend's profiler");
 	HT_TRY(ht_db_read_host(db));
 	HT_TRY(ht_db_read_device(db));
 	HT_TRY(ht_db_read_memory(db));

@@ -26,7 +26,7 @@ static bool has_header(const struct ht_builder *builder, size_t first, const cha
 struct before {
 	uint32_t n_rows;
 	size_t n_headers;
-	uint64_t n_lists, n_skipped, n_lost;
+	uint64_t n_lists, n_skipped, n_lost, n_others;
 };
 
 /* Refuse a file in which nothing was found, with the reason that helps most. */
@@ -60,6 +60,11 @@ static enum ht_status check_found(const struct ht_builder *builder, const struct
 		                                           : lost->first_offset,
 		        "the file may be damaged or not a trace",
 		        "no event could be understood; the first defect is");
+	const struct ht_chunk_stat *others = &stats[HT_STAT_element_not_event];
+	if (others->count > before->n_others)
+		return ht_fail(ctx, HT_FORMAT, reading->path, others->first_offset,
+		        "expected events, which are JSON objects with ph, ts and name",
+		        "not a trace: a list of other things");
 	return HT_OK;
 }
 
@@ -68,7 +73,7 @@ static enum ht_status read_events(struct ht_builder *builder, const struct ht_re
 	const struct ht_chunk_stat *stats = builder->all.stats;
 	struct before before = { builder->all.n, builder->all.headers.n,
 		stats[HT_STAT_nested_array].count, stats[HT_STAT_bytes_skipped].count,
-		stats[HT_STAT_events_lost].count };
+		stats[HT_STAT_events_lost].count, stats[HT_STAT_element_not_event].count };
 	struct ht_doc_state state;
 	HT_TRY(ht_load_text(builder, reading->source, reading->chunk_bytes, &state));
 	HT_TRY(check_found(builder, &before, reading, &state));

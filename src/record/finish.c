@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A file in the making. */
@@ -169,10 +171,59 @@ static int64_t last_moment(const struct ht_image *image)
 	return last;
 }
 
+/* Where a file goes that nobody named: beside the part, under the name that the part has for it, whatever folder it says,
+ * and over no file that is there. "": the recording has no such file. */
+static enum ht_status place_beside(ht_ctx *ctx, const char *part, const char *registered,
+        struct ht_arena *arena, const char **ret_path)
+{
+	size_t n = strnlen(registered, HT_PART_PATH);
+	const char *slash = memrchr(registered, '/', n), *folder = strrchr(part, '/');
+	const char *name = slash ? slash + 1 : registered;
+	size_t n_name = n - (size_t)(name - registered);
+	*ret_path = "";
+	if (!n)
+		return HT_OK;
+	if (n == HT_PART_PATH || !n_name || (n_name <= 2 && !memcmp(name, "..", n_name)))
+		return ht_fail(ctx, HT_FORMAT, part, -1, "name the files to write",
+		        "the part has no name for its file");
+	char *path = ht_arena_printf(
+	        arena, "%.*s%.*s", folder ? (int)(folder - part) + 1 : 0, part, (int)n_name, name);
+	struct stat st;
+	if (!path)
+		return ht_fail_nomem(ctx);
+	if (lstat(path, &st) == 0)
+		return ht_fail(ctx, HT_USAGE, path, -1,
+		        "name the files to write, or move this one away",
+		        "the file exists already");
+	*ret_path = path;
+	return HT_OK;
+}
+
+static enum ht_status recover(ht_ctx *ctx, const struct ht_image *image, const char *part,
+        const char *path, const char *trace_path)
+{
+	struct ht_arena arena;
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = HT_OK;
+	if (!path)
+		status = place_beside(ctx, part, image->header->path, &arena, &path);
+	if (status == HT_OK && !trace_path)
+		status = place_beside(ctx, part, image->header->trace, &arena, &trace_path);
+	if (status == HT_OK && !path[0] && !trace_path[0])
+		status = ht_fail(ctx, HT_MISSING, part, -1, NULL,
+		        "the process was killed before it began to record");
+	if (status == HT_OK)
+		status = finish_image(image, path, trace_path, last_moment(image));
+	ht_arena_done(&arena);
+	return status;
+}
+
 int ht_record_recover(const char *part, const char *path, const char *trace_path)
 {
 	ht_ctx *ctx;
 	struct ht_image image;
+	if (!part)
+		return ht_recorder_fail(EINVAL, "no part is named");
 	if (ht_ctx_new(&ctx) != HT_OK)
 		return ht_recorder_fail(ENOMEM, "out of memory");
 	enum ht_status status = ht_image_open(ctx, part, &image);
@@ -182,8 +233,7 @@ int ht_record_recover(const char *part, const char *path, const char *trace_path
 		ht_image_done(&image);
 	}
 	if (status == HT_OK) {
-		status = finish_image(&image, path ? path : image.header->path,
-		        trace_path ? trace_path : image.header->trace, last_moment(&image));
+		status = recover(ctx, &image, part, path, trace_path);
 		ht_image_done(&image);
 	}
 	int error = report(ctx, status);

@@ -90,7 +90,7 @@ static bool add_shared(
 
 uint32_t ht_record_name(const char *text, size_t n)
 {
-	struct ht_thread *thread = n ? ht_thread_get() : NULL;
+	struct ht_thread *thread = text && n ? ht_thread_get() : NULL;
 	if (!thread)
 		return 0;
 	uint64_t hash = ht_hash(text, n);

@@ -59,11 +59,16 @@ static int add_segment(struct ht_part *part, size_t wanted)
 	size_t n_bytes = FIRST_SEGMENT << (n < 6 ? n : 6);
 	n_bytes = n_bytes > LAST_SEGMENT ? LAST_SEGMENT : n_bytes;
 	n_bytes = n_bytes < wanted ? round_up(wanted, FIRST_SEGMENT) : n_bytes;
+	/* to ask a full disk again for each record costs more than the recording */
+	if (atomic_load(&part->is_full))
+		return ENOSPC;
 	if (part->file_bytes + n_bytes > part->max_bytes)
 		return EFBIG;
 	if (!ht_vec_reserve(part->mem, &part->segments, sizeof(struct ht_segment), 1))
 		return ENOMEM;
 	int error = part->fd >= 0 ? grow_file(part, n_bytes) : 0;
+	if (error)
+		atomic_store(&part->is_full, true);
 	if (error)
 		return error;
 	int how = part->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
@@ -96,6 +101,18 @@ static int take(struct ht_part *part, size_t n_bytes, uint8_t **ret_bytes)
 	return 0;
 }
 
+/* A file of our own: what had the name, an older recording or a link that somebody put there, loses it and nothing else. */
+static int create_file(const char *name)
+{
+	int fd = -1;
+	for (int i = 0; i < 3 && fd < 0; i++) {
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		if (fd < 0 && (errno != EEXIST || (unlink(name) != 0 && errno != ENOENT)))
+			return -1;
+	}
+	return fd;
+}
+
 int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uint64_t max_bytes)
 {
 	*part = (struct ht_part){ .mem = mem, .fd = -1, .max_bytes = max_bytes };
@@ -104,7 +121,7 @@ int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uin
 		if (n >= sizeof part->name)
 			return ENAMETOOLONG;
 		memcpy(part->name, name, n + 1);
-		part->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		part->fd = create_file(name);
 		if (part->fd < 0)
 			return errno;
 	}

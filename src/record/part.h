@@ -67,6 +67,8 @@ struct ht_part {
 	int fd; /* -1: in memory */
 	uint64_t max_bytes;
 	uint64_t file_bytes;
+	atomic_bool
+	        is_full; /* the disk had no more; records that need some are lost, and counted */
 	pthread_mutex_t lock;   /* guards what follows */
 	struct ht_vec segments; /* struct ht_segment */
 	size_t last_used;       /* bytes of the last segment */

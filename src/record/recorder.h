@@ -33,7 +33,8 @@ struct ht_recorder {
 	bool needs_fence; /* the kernel cannot fence for all threads at once */
 	atomic_uint window;
 	atomic_ullong generation;
-	bool registered, ever;
+	atomic_bool registered; /* also asked by signal handlers */
+	bool ever;
 	struct ht_mem *mem;
 	struct ht_record_options options;
 	char path[PATH_MAX], trace_path[PATH_MAX], cupti_path[PATH_MAX];

@@ -306,7 +306,7 @@ void ht_record_end(uint64_t token, const struct ht_record_result *result)
 
 uint64_t ht_record_push(const char *name)
 {
-	if (!atomic_load_explicit(&ht_recorder.running, memory_order_relaxed))
+	if (!name || !atomic_load_explicit(&ht_recorder.running, memory_order_relaxed))
 		return 0;
 	struct ht_record_call call = { .name = ht_record_name(name, strlen(name)),
 		.scope = HT_RECORD_ANNOTATION,
@@ -329,7 +329,7 @@ void ht_record_freed(const void *address)
 
 void ht_record_name_thread(const char *name)
 {
-	struct ht_thread *thread = ht_thread_get();
+	struct ht_thread *thread = name ? ht_thread_get() : NULL;
 	if (!thread)
 		return;
 	size_t n = strlen(name);

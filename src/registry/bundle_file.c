@@ -171,6 +171,19 @@ static bool has_sound_times(const ht_table *table)
 	return true;
 }
 
+/* A row about a rank is about the one that the part is of: finishing looks for it among the parts. */
+static bool has_own_rank(const ht_table *table, int64_t rank)
+{
+	for (size_t c = 0; c < ht_table_n_columns(table); c++) {
+		const struct ht_column *column = ht_table_column(table, c);
+		bool is_rank = column->type == HT_I64 && !strcmp(column->name, "rank");
+		for (size_t row = 0; is_rank && row < ht_table_n_rows(table); row++)
+			if (!ht_table_is_null(table, row, c) && ht_table_i64(table, row, c) != rank)
+				return false;
+	}
+	return true;
+}
+
 /* The tables that the analysis declares, and no others. */
 static bool has_tables(const struct ht_analysis *analysis, const struct ht_part *part)
 {
@@ -179,7 +192,8 @@ static bool has_tables(const struct ht_analysis *analysis, const struct ht_part 
 		bool declared = analysis->facts[k].columns || !k;
 		if (declared != (table != NULL))
 			return false;
-		if (table && (!has_columns(analysis, k, table) || !has_sound_times(table)))
+		if (table && (!has_columns(analysis, k, table) || !has_sound_times(table) ||
+		                     !has_own_rank(table, part->rank)))
 			return false;
 	}
 	return !analysis->is_sound || analysis->is_sound(part);

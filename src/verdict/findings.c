@@ -333,8 +333,11 @@ static void add_up_waits(struct ht_findings *f, const ht_table *rows)
 	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
 		if (ht_table_is_null(rows, i, HT_BREAKDOWN_SPAN))
 			continue;
-		while (f->parts->list[p].rank != ht_table_i64(rows, i, HT_BREAKDOWN_RANK))
+		while (p < f->parts->n &&
+		        f->parts->list[p].rank != ht_table_i64(rows, i, HT_BREAKDOWN_RANK))
 			p++;
+		if (p == f->parts->n)
+			return;
 		int64_t *sum = &f->waits_ns[p];
 		if (ht_table_is_null(rows, i, HT_BREAKDOWN_WAIT))
 			lacking = p;

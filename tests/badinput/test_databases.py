@@ -141,3 +141,20 @@ def test_a_long_value_is_refused(tmp_path):
          rows=[("PYTORCH_API", calls(3)), ("STRING_IDS", [(0, "x" * (17 << 20))])])
     done = events(path)
     assert done.returncode == 4 and b"a value is longer than" in done.stderr, done.stderr
+
+
+def test_what_is_no_trace_is_said(tmp_path):
+    path = folder(tmp_path)
+    make(path, "CREATE TABLE bookmarks (url TEXT)", rows=[("bookmarks", [("x",)])])
+    for verb in ("summary", "kernels"):
+        done = support.run(verb, path.parent.parent)
+        assert done.returncode == 3 and b"not a trace: a SQLite database" in done.stderr, done.stderr
+    for i, text in enumerate(("[1,2,3]", "[null]", '{"traceEvents":[1,2]}', "[[1],[2]]", "[true]")):
+        file = tmp_path / f"l{i}" / "x.json"
+        file.parent.mkdir()
+        file.write_text(text)
+        for source in (file, file.parent):
+            done = support.run("summary", source)
+            assert done.returncode == 3 and done.stdout == b"", (text, done.stderr)
+    (tmp_path / "empty.json").write_text('{"traceEvents":[]}')
+    assert support.run("info", tmp_path / "empty.json").returncode == 0

@@ -42,24 +42,25 @@ static void bundle_finish(const ht_bundle *bundle)
 		FUZZ_REQUIRE(*ht_error(bundle_ctx)->message);
 }
 
-/* A number at the edge of something in some cells of a column. */
-static void bundle_lie_in(struct ht_cells *cells, size_t n_rows, uint64_t *seed)
+/* A number at the edge of something in some cells of a column: many, few, or hardly any, as one lie among true cells goes
+ * further than many. */
+static void bundle_lie_in(struct ht_cells *cells, size_t n_rows, uint64_t *seed, uint64_t one_in)
 {
 	static const int64_t odd[] = { -1, 0, 1, 2, 5, 6, 7, 255, 65536, INT32_MAX, UINT32_MAX,
 		(int64_t)1 << 32, (int64_t)1 << 62, INT64_MAX, INT64_MIN };
 	for (size_t row = 0; row < n_rows && cells->meta.type != HT_STR; row++) {
 		*seed = ht_hash_u64(*seed + 1);
-		if (*seed % 8 == 0)
-			cells->i64[row] = odd[*seed / 8 % HT_COUNT(odd)];
+		if (*seed % one_in == 0)
+			cells->i64[row] = odd[*seed / one_in % HT_COUNT(odd)];
 	}
 }
 
-static void bundle_lie(const struct ht_parts *parts, uint64_t *seed)
+static void bundle_lie(const struct ht_parts *parts, uint64_t *seed, uint64_t one_in)
 {
 	for (size_t i = 0; i < parts->n * HT_PART_TABLES; i++) {
 		const ht_table *table = parts->list[i / HT_PART_TABLES].facts[i % HT_PART_TABLES];
 		for (size_t c = 0; table && c < ht_n_columns(table); c++)
-			bundle_lie_in(ht_cells_at(table, c), table->n_rows, seed);
+			bundle_lie_in(ht_cells_at(table, c), table->n_rows, seed, one_in);
 	}
 }
 
@@ -68,8 +69,9 @@ static void bundle_finish_lies(ht_bundle *bundle, uint64_t seed)
 {
 	struct fuzz_text text = { 0 };
 	ht_bundle *again;
-	bundle_lie(&bundle->parts, &seed);
-	bundle_lie(&bundle->calls, &seed);
+	const uint64_t one_in = (uint64_t)8 << seed % 4 * 2;
+	bundle_lie(&bundle->parts, &seed, one_in);
+	bundle_lie(&bundle->calls, &seed, one_in);
 	bundle_write(bundle, &text);
 	if (ht_bundle_read(bundle_ctx, text.bytes, text.n, &again) == HT_OK) {
 		bundle_finish(again);

@@ -79,3 +79,47 @@ def test_recover(tmp_path):
     assert part.exists()
     done = support.run("record", "--recover", tmp_path / "other.json")
     assert done.returncode == 3 and b"not an unfinished recording" in done.stderr
+
+
+def killed_part(tmp_path):
+    done = subprocess.run([PROGRAM.with_name("fake_ops"), "killed", tmp_path / "t.json", tmp_path / "t.trace.json"])
+    assert done.returncode == -signal.SIGKILL
+    return tmp_path / "t.json.part"
+
+
+def test_a_link_at_the_part_is_not_written_through(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "t.json.part").symlink_to(tmp_path / "precious")
+    killed_part(tmp_path)
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert not (tmp_path / "t.json.part").is_symlink()
+
+
+def test_recovery_stays_beside_the_part(tmp_path):
+    """The part says where its files were to go; whoever recovers it wants them here, and keeps what is there."""
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    part = killed_part(there)
+    moved = here / part.name
+    part.rename(moved)
+    assert support.run("record", "--recover", moved).returncode == 0
+    assert sorted(p.name for p in here.iterdir()) == ["t.json", "t.json.part", "t.trace.json"] and not list(there.iterdir())
+    (here / "t.json").write_text("mine")
+    done = support.run("record", "--recover", moved)
+    assert done.returncode == 3 and b"exists already" in done.stderr and (here / "t.json").read_text() == "mine"
+    assert support.run("record", "--recover", moved, "--et", here / "t.json", "-o", here / "n.json").returncode == 0
+    assert problems(load(here / "t.json")) == []
+
+
+def test_recovery_of_what_had_not_begun(tmp_path):
+    part = killed_part(tmp_path)
+    data = bytearray(part.read_bytes())
+    at = data.index(str(tmp_path / "t.json").encode())
+    data[at:4096] = bytes(4096 - at)
+    part.write_bytes(data)
+    done = support.run("record", "--recover", part)
+    assert done.returncode == 3 and b"killed before it began" in done.stderr
+    data[at:at + 3] = b"a/."
+    part.write_bytes(data)
+    assert support.run("record", "--recover", part).returncode == 3

@@ -9,7 +9,7 @@
 
 static int64_t size_of(int64_t ns)
 {
-	return ns < 0 ? -ns : ns;
+	return ns == INT64_MIN ? INT64_MAX : ns < 0 ? -ns : ns;
 }
 
 /* The end of a call less the median of those of the other ranks; 0 when those do not leave together themselves. */

@@ -64,7 +64,7 @@ int64_t ht_interval_length(const struct ht_interval *merged, size_t n)
 {
 	int64_t length = 0;
 	for (size_t i = 0; i < n; i++)
-		length += merged[i].end - merged[i].start;
+		ht_sum(&length, ht_sub_sat(merged[i].end, merged[i].start));
 	return length;
 }
 
@@ -76,7 +76,7 @@ int64_t ht_interval_overlap(
 		int64_t start = a[i].start > b[j].start ? a[i].start : b[j].start;
 		int64_t end = a[i].end < b[j].end ? a[i].end : b[j].end;
 		if (start < end)
-			length += end - start;
+			ht_sum(&length, ht_sub_sat(end, start));
 		if (a[i].end < b[j].end)
 			i++;
 		else
@@ -113,11 +113,11 @@ int64_t ht_interval_between(
 	size_t end = HT_LOWER_BOUND(at, n, merged[at].start < to);
 	if (first >= end || from >= to)
 		return 0;
-	int64_t length = sums[end] - sums[first];
+	int64_t length = ht_sub_sat(sums[end], sums[first]);
 	if (merged[first].start < from)
-		length -= from - merged[first].start;
+		length = ht_sub_sat(length, ht_sub_sat(from, merged[first].start));
 	if (merged[end - 1].end > to)
-		length -= merged[end - 1].end - to;
+		length = ht_sub_sat(length, ht_sub_sat(merged[end - 1].end, to));
 	return length;
 }
 
