@@ -21,12 +21,14 @@ struct loading {
 /* The next file that waits: the runs in order, and of each the first worker first. */
 static struct file *next_file(struct runs *runs)
 {
-	for (size_t i = 0; i < runs->n; i++)
-		for (size_t k = 0; k < runs->list[i]->n_files; k++) {
-			struct file *file = runs->list[i]->files[k];
+	for (; runs->next_run < runs->n; runs->next_run++, runs->next_file = 0) {
+		const struct run *run = runs->list[runs->next_run];
+		for (; runs->next_file < run->n_files; runs->next_file++) {
+			struct file *file = run->files[runs->next_file];
 			if (file->state == FILE_WAITING && !file->is_new && !file->is_gone)
 				return file;
 		}
+	}
 	return NULL;
 }
 

@@ -64,7 +64,8 @@ struct runs {
 	char *root; /* what names of runs and files are relative to; ends in a slash unless "" */
 	struct run **list;
 	size_t n;
-	uint64_t generation; /* grows with everything that a client may want to know */
+	size_t next_run, next_file; /* no file before this one waits to be read */
+	uint64_t generation;        /* grows with everything that a client may want to know */
 	uint64_t n_snapshots;
 	bool is_scanning, wants_rescan, forgets_gone;
 	bool is_stopping;

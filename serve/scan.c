@@ -7,6 +7,8 @@
  */
 #include "scan.h"
 
+#include "index.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,9 +96,13 @@ static int compare_runs(const void *x, const void *y)
 	return strcmp((*(struct run *const *)x)->name, (*(struct run *const *)y)->name);
 }
 
+/* Room doubles: n is a power of two whenever there is none. */
 static bool append(void ***list, size_t *n, void *item)
 {
-	void **grown = item != NULL ? realloc(*list, (*n + 1) * sizeof(*grown)) : NULL;
+	bool is_full = (*n & (*n - 1)) == 0;
+	void **grown = item == NULL ? NULL
+	               : is_full    ? realloc(*list, (*n > 0 ? 2 * *n : 1) * sizeof(*grown))
+	                            : *list;
 	if (grown == NULL)
 		return false;
 	grown[(*n)++] = item;
@@ -104,18 +110,37 @@ static bool append(void ***list, size_t *n, void *item)
 	return true;
 }
 
-static struct run *find_run(struct server *server, const char *dir)
+/* What is known already, by the texts of the catalog. */
+struct known {
+	struct index runs, files;
+};
+
+static bool know_all(const struct runs *runs, struct known *known)
+{
+	for (size_t i = 0; i < runs->n; i++) {
+		struct run *run = runs->list[i];
+		if (!index_add(&known->runs, run->dir, 0, run))
+			return false;
+		for (size_t k = 0; k < run->n_files; k++)
+			if (!index_add(&known->files, run->files[k]->path,
+			            run->files[k]->given_rank, run->files[k]))
+				return false;
+	}
+	return true;
+}
+
+static struct run *find_run(struct server *server, struct known *known, const char *dir)
 {
 	struct runs *runs = &server->runs;
-	for (size_t i = 0; i < runs->n; i++)
-		if (strcmp(runs->list[i]->dir, dir) == 0)
-			return runs->list[i];
-	struct run *run = new_run(server, dir);
-	if (!append((void ***)&runs->list, &runs->n, run)) {
+	struct run *run = index_find(&known->runs, dir, 0);
+	if (run != NULL)
+		return run;
+	run = new_run(server, dir);
+	if (run == NULL || !index_add(&known->runs, run->dir, 0, run) ||
+	        !append((void ***)&runs->list, &runs->n, run)) {
 		run_free(run);
 		return NULL;
 	}
-	qsort(runs->list, runs->n, sizeof(struct run *), compare_runs);
 	return run;
 }
 
@@ -137,20 +162,6 @@ static struct file *new_file(struct server *server, const struct ht_recording *f
 		return NULL;
 	}
 	return file;
-}
-
-/* The file of a path; looked for from a hint on, as both lists have the same order. */
-static struct file *find_file(struct run *run, const struct ht_recording *found, size_t *hint)
-{
-	for (size_t k = 0; k < run->n_files; k++) {
-		size_t i = (*hint + k) % run->n_files;
-		struct file *file = run->files[i];
-		if (strcmp(file->path, found->path) == 0 && file->given_rank == found->rank) {
-			*hint = i + 1;
-			return file;
-		}
-	}
-	return NULL;
 }
 
 static void set_error(struct file *file, const char *why)
@@ -205,37 +216,48 @@ static int compare_files(const void *x, const void *y)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* The file of a place, known or new; NULL when out of memory. A file belongs to the run of its folder for good. */
+static struct file *find_file(
+        struct server *server, struct known *known, const struct ht_recording *found)
+{
+	struct file *file = index_find(&known->files, found->path, found->rank);
+	if (file != NULL)
+		return file;
+	struct run *run = find_run(server, known, found->dir);
+	file = run != NULL ? new_file(server, found) : NULL;
+	if (file == NULL || !index_add(&known->files, file->path, file->given_rank, file) ||
+	        !append((void ***)&run->files, &run->n_files, file)) {
+		file_free(file);
+		return NULL;
+	}
+	file->is_gone = true; /* so that all of it counts as a change */
+	return file;
+}
+
 /* True when something changed. */
 static bool merge(struct server *server, const ht_catalog *catalog)
 {
-	struct run *run = NULL;
-	size_t hint = 0;
-	bool changed = false;
-	for (size_t i = 0; i < ht_catalog_n(catalog); i++) {
+	struct runs *runs = &server->runs;
+	struct known known = { 0 };
+	bool changed = false, goes_on = know_all(runs, &known);
+	for (size_t i = 0; goes_on && i < ht_catalog_n(catalog); i++) {
 		const struct ht_recording *found = ht_catalog_at(catalog, i);
 		if (found->why_not != NULL && !found->is_known)
 			continue;
-		if (run == NULL || strcmp(run->dir, found->dir) != 0) {
-			run = find_run(server, found->dir);
-			hint = 0;
-		}
-		if (run == NULL)
-			return changed;
-		struct file *file = find_file(run, found, &hint);
-		if (file == NULL) {
-			file = new_file(server, found);
-			if (!append((void ***)&run->files, &run->n_files, file)) {
-				file_free(file);
-				return changed;
-			}
-			file->is_gone = true; /* so that all of it counts as a change */
-		}
+		struct file *file = find_file(server, &known, found);
+		goes_on = file != NULL;
+		if (!goes_on)
+			break;
 		file->order = i;
 		changed |= meet(file, found);
 	}
-	for (size_t i = 0; changed && i < server->runs.n; i++)
-		qsort(server->runs.list[i]->files, server->runs.list[i]->n_files,
-		        sizeof(struct file *), compare_files);
+	index_done(&known.runs);
+	index_done(&known.files);
+	for (size_t i = 0; changed && i < runs->n; i++)
+		qsort(runs->list[i]->files, runs->list[i]->n_files, sizeof(struct file *),
+		        compare_files);
+	if (changed && runs->n > 0)
+		qsort(runs->list, runs->n, sizeof(struct run *), compare_runs);
 	return changed;
 }
 
@@ -281,6 +303,15 @@ static bool drop_all_gone(struct runs *runs)
 	return changed;
 }
 
+static bool go_on(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	const struct server *server = user;
+	(void)what;
+	(void)done;
+	(void)total;
+	return !atomic_load(&server->is_stopping);
+}
+
 void scan(struct server *server)
 {
 	struct runs *runs = &server->runs;
@@ -289,6 +320,7 @@ void scan(struct server *server)
 	bool changed = false;
 	if (server_ctx(server, &ctx) != HT_OK)
 		return;
+	ht_ctx_set_progress(ctx, go_on, server);
 	enum ht_status status =
 	        ht_catalog_find(ctx, server->options.sources, server->options.n_sources, &catalog);
 	pthread_mutex_lock(&runs->lock);
@@ -298,6 +330,7 @@ void scan(struct server *server)
 	}
 	changed |= runs->is_scanning;
 	runs->is_scanning = false;
+	runs->next_run = runs->next_file = 0;
 	if (changed)
 		runs_touch(runs);
 	pthread_mutex_unlock(&runs->lock);

@@ -18,11 +18,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LIST_MAX_BYTES   ((size_t)16 << 20)
-#define LIST_MAX_SOURCES 65536
-#define MAX_DEPTH        64
-#define MAX_NAME_NOTES   10 /* per directory; the rest are counted */
-#define PEEK_MAX_ENTRIES 20000
+#define LIST_MAX_BYTES     ((size_t)16 << 20)
+#define LIST_MAX_SOURCES   65536
+#define MAX_DEPTH          64
+#define MAX_NAME_NOTES     10 /* per directory; the rest are counted */
+#define PEEK_MAX_ENTRIES   20000
+#define LOOKS_PER_PROGRESS 1024
 
 /* A file that will be read, with what tells whether two paths are the same file. */
 struct entry {
@@ -41,7 +42,7 @@ struct finder {
 	struct ht_vec notes;   /* const char * */
 	struct ht_vec skipped; /* struct ht_skipped */
 	struct ht_vec missing; /* const char * */
-	size_t n_skipped;
+	size_t n_skipped, n_looked_at;
 	char *sniff_buf; /* HT_SNIFF_BYTES */
 	bool recursive;
 	bool is_live; /* files come and go meanwhile */
@@ -285,6 +286,9 @@ static enum ht_status scan_name(struct finder *finder, const char *dir, const ch
 {
 	char *path = join(finder, dir, name), *shown = join(finder, shown_dir, name);
 	struct stat st;
+	/* whoever serves a folder may be told to stop meanwhile */
+	if (finder->is_live && ++finder->n_looked_at % LOOKS_PER_PROGRESS == 0)
+		HT_TRY(ht_progress(finder->ctx, "looking for files", finder->n_looked_at, 0));
 	if (!path || !shown)
 		return ht_fail_nomem(finder->ctx);
 	if (ht_door_stat(finder->ctx, path, &st) < 0)

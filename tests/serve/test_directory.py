@@ -443,3 +443,24 @@ def test_scripts_come_from_the_page_alone(tmp_path):
     with serving(tmp_path) as server:
         policy = server.ask("/").headers["Content-Security-Policy"]
         assert "require-trusted-types-for 'script'" in policy and "trusted-types 'none'" in policy
+
+
+@pytest.mark.alone
+def test_many_folders_stall_nobody(tmp_path):
+    """Thousands of runs, and thousands of files in one: answers come meanwhile, and an order to stop is obeyed."""
+    for i in range(3000):
+        old(tmp_path / f"r{i}" / "w.pt.trace.json", event("x"))
+        old(tmp_path / "all" / f"w{i}.pt.trace.json", event("x"))
+    server = Server(tmp_path)
+    longest, end = 0, time.monotonic() + 60
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        is_scanning = server.runs()["scanning"]
+        longest = max(longest, time.monotonic() - begin)
+        if not is_scanning:
+            break
+    begin = time.monotonic()
+    code, said = server.stop(signal.SIGTERM)
+    assert code == 0 and not is_scanning, said
+    if not support.is_sanitized():
+        assert longest < 3 and time.monotonic() - begin < 3
