@@ -67,7 +67,7 @@ lint: ## formatting, include directions, sizes, registry and documentation, cppc
 	@$(MAKE) --no-print-directory all
 	@tools/lint $(BUILD)
 
-docs: all ## write man pages, reference pages and Python types from the descriptors
+docs: all ## write reference pages and Python types from the descriptors
 	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
 	@$(PYTHON) tools/gen_python_stubs $(BUILD)
 
