@@ -1,30 +1,42 @@
 # The front door; Meson does the work. `make help` lists what there is.
 BUILD   ?= build
 PYTHON  ?= /usr/bin/python3
-PREFIX  ?= /usr/local
+PREFIX  ?= $(or $(prefix),/usr/local)
+LIBDIR  ?= $(libdir)
+# More words for Meson: -Dpage=disabled, --libexecdir ...
+MESON_ARGS ?=
 WERROR  ?= false
 FUZZ_SECONDS ?= 60
 ATTACK_SECONDS ?= 600
 ATTACK_SEED ?= 1
 DAMAGE  ?= 100
 PORTABLE_TESTS ?= tests/cases
+# Where Python looks for packages of the prefix.
+PYTHON_PLACE = $(shell $(PYTHON) tools/python_place $(PREFIX))
 # Places in reports of sanitizers need lines only; to write everything about types costs a third of the build.
 LINES   := -Ddebug=false -Dc_args=-g1
 export HOLOTRACE := $(abspath $(BUILD))/holotrace
 
-all: ## build the program, build/holotrace, and the library
-	@tools/setup build
-	@tools/configure $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(if $(HT_PORTABLE),-Dportable=true)
+all: configure ## build the program, build/holotrace, and the library, from what is installed
 	@ninja -C $(BUILD) --quiet
 
-demo: all ## summarise the bundled four-rank run, in the terminal and as demo/report.html
+configure:
+	@tools/configure $(BUILD) --prefix=$(PREFIX) $(if $(LIBDIR),--libdir=$(LIBDIR)) -Dwerror=$(WERROR) \
+		-Dpython.platlibdir=$(PYTHON_PLACE) -Dpython.purelibdir=$(PYTHON_PLACE) \
+		$(if $(HT_PORTABLE),-Dportable=true) $(MESON_ARGS)
+
+setup: ## install what building needs: Debian packages as root or with sudo, and the packages of the page
+	@tools/setup build
+
+demo: setup ## set up, build, and summarise the bundled four-rank run, in the terminal and as demo/report.html
+	@$(MAKE) --no-print-directory all
 	@mkdir -p demo
 	$(BUILD)/holotrace report examples/ddp
 	$(BUILD)/holotrace report examples/ddp -o demo/report.html
 	@echo
 	@echo "The same as a page, with charts: demo/report.html"
 
-test: ## build and run every test; ends with one line of counts
+test: ## set up, build and run every test; ends with one line of counts
 	@tools/setup test
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) tools/run_tests $(BUILD)
@@ -67,7 +79,7 @@ lint: ## formatting, include directions, sizes, registry and documentation, cppc
 	@$(MAKE) --no-print-directory all
 	@tools/lint $(BUILD)
 
-docs: all ## write man pages, reference pages and Python types from the descriptors
+docs: all ## write reference pages and Python types from the descriptors
 	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
 	@$(PYTHON) tools/gen_python_stubs $(BUILD)
 
@@ -109,7 +121,7 @@ dist: ## static programs, source archive and wheels with checksums in dist/, tes
 	@$(PYTHON) tools/dist
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/dist
 
-install: all ## install below PREFIX (and DESTDIR)
+install: all ## install below PREFIX and LIBDIR (and DESTDIR); CC, CFLAGS and LDFLAGS are kept to
 	@meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove what was built
@@ -118,4 +130,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-.PHONY: all demo test sanitize portable tsan nightly lint docs accept fuzz attack torture bench dist install clean help
+.PHONY: all configure setup demo test sanitize portable tsan nightly lint docs accept fuzz attack torture bench dist install clean help

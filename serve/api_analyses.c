@@ -88,6 +88,7 @@ static void put_analysis(struct serve_json *json, const struct ht_analysis_info 
 		put_schema(json, &info->schemas[i]);
 	serve_json_close(json, ']');
 	put(json, "chosen_by", info->chosen_by);
+	put(json, "page_view", info->page_view);
 	serve_json_key(json, "n_sets");
 	serve_json_u64(json, info->n_sets);
 	serve_json_key(json, "lists_events");

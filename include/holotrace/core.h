@@ -492,6 +492,8 @@ struct ht_analysis_info {
 	const char *
 	        details; /* the view with a row for each thing, which a table of SQL has; NULL: the first */
 	const char *
+	        page_view; /* the view of the page that shows it best; NULL: it has its own page and no more */
+	const char *
 	        replaces; /* a program whose options the command line takes for it, too; NULL: none */
 };
 

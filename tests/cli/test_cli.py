@@ -32,6 +32,8 @@ def said():
 
 
 VERBS = said()
+#: Made by the build, beside the program.
+MAN = pathlib.Path(support.EXE).parent / "man1"
 ANALYSES = [name for name, verb in VERBS.items() if verb["kind"] == "analysis"]
 
 
@@ -449,12 +451,16 @@ def test_man_pages_agree():
     for name, verb in VERBS.items():
         if verb["hidden"]:
             continue
-        page = (support.ROOT / f"docs/man/holotrace-{name}.1").read_text().replace("\\-", "-")
+        page = (MAN / f"holotrace-{name}.1").read_text().replace("\\-", "-")
         for option in verb["options"]:
             assert re.search(rf"--{option['name']}\b", page), (name, option["name"])
         for column in verb.get("columns", []):
             assert column["name"] in page
-    assert pathlib.Path(support.ROOT / "docs/man/holotrace.1").exists()
+    hidden = sum(verb["hidden"] for verb in VERBS.values())
+    # besides those of the verbs there are holotrace(1) and holotrace-mpi(1), and none is left of a verb that is gone
+    assert len(list(MAN.iterdir())) == len(VERBS) - hidden + 2
+    for page in MAN.iterdir():
+        assert page.read_text().startswith(f".TH {page.stem.upper()} 1 ".replace("-", "\\-")), page
 
 
 @pytest.mark.parametrize("verb", ANALYSES)

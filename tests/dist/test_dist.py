@@ -172,7 +172,7 @@ def test_program_needs_nothing(arch):
 
 def test_version(inside):
     said = inside("version")
-    assert said.startswith(b"holotrace ") and b"ISA-L" in said and b"libmicrohttpd" in said
+    assert said.startswith(b"holotrace ") and b"ISA-L" in said and b"libmicrohttpd" in said and b"SQLite" in said
     assert said.rstrip().endswith(b", no page") != has_page()
 
 
@@ -198,6 +198,13 @@ def test_report_and_convert(inside):
     inside("convert", "examples/train", "-o", "/examples/again.json.gz")
     for ending in ("zst", "gz"):
         assert inside("convert", f"examples/again.json.{ending}", "-o", "-") == written
+
+
+def test_sql(inside):
+    query = "SELECT rank, class, count(*) AS n, round(sqrt(sum(dur_ns))) AS r FROM gpu GROUP BY rank, class"
+    words = ("sql", "examples/ddp", query, "--format", "csv")
+    assert inside(*words) == support.output(*words, cwd=ROOT)
+    assert inside(*words).count(b"\n") > 4
 
 
 def test_serve(inside):

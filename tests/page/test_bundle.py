@@ -2,6 +2,7 @@
 import gzip
 import hashlib
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -59,3 +60,11 @@ def test_assets_are_the_bytes_of_the_files(tmp_path):
         assert (found, int(n), bytes.fromhex(text)) == (name, len(data), data)
         assert etag == f'"{hashlib.sha256(data).hexdigest()[:16]}"' and kind.startswith("text/")
     assert lines[len(contents):] == ["none"]
+
+
+def test_views_that_analyses_name_exist():
+    """A link to a view that is not there would lead to the overview."""
+    views = set(re.findall(r'\{ id: "([\w-]+)"', (support.ROOT / "web/src/views/registry.ts").read_text()))
+    named = {view for path in (support.ROOT / "src/analysis").rglob("*.c")
+             for view in re.findall(r'\.page_view = "([\w-]+)"', path.read_text())}
+    assert named and named <= views

@@ -26,6 +26,7 @@ NAMES = [
     "<string>(1): <module>", "void operator< <int>(std::vector<int> const&)",
     "void (anonymous namespace)::elementwise_kernel_with_index<int, at::native::arange_cuda_out(c10::Scalar const&)::"
     "{lambda()#1}::operator()() const::{lambda()#7}::operator()() const::{lambda(long)#1}>(int, long)",
+    "void reduce_kernel<512, 1, double, ReduceOp<double, MeanOps<double, double, double, double> > >(double, unsigned long)",
     "bool operator<(std::vector<int> const&, std::vector<int> const&)", "a<b<c<d<e<f>>>>>", "a<b", "a>b->c", "x->y<z>",
     "größte_Überraschung_des_Kerns<mit_Größe, ÄÖÜ_Funktor<ß>>(naïve)", "名前空間::関数<型, 別の型<整数>>(引数)", "",
     "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float, float, float, false, true, true, "

@@ -42,6 +42,7 @@ export interface Analysis {
   name: string; group: string; title: string; question: string; method: string;
   params: Param[];
   schemas: Schema[]; chosen_by: string | null;
+  page_view: string | null; // the view that shows it, of views/registry.ts; null: its page below All analyses
   n_sets: number;          // 2: needs a run to compare with
   lists_events: boolean;
 }

@@ -110,6 +110,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_collectives = {
 	.info = { .name = "collectives",
 	        .group = "distributed",
+	        .page_view = "communication",
 	        .title = "Collectives",
 	        .question = "What do collectives wait for, and how fast do they move data?",
 	        .method =

@@ -65,6 +65,7 @@ const struct ht_analysis ht_analysis_comm_overlap = {
 	.info = {
 		.name = "comm-overlap",
 		.group = "gpu",
+		.page_view = "overlap",
 		.title = "Communication overlap",
 		.question = "How much communication is hidden behind computation, and how much is exposed?",
 		.method = "Overlap is the part of the union of communication kernels during which a compute "

@@ -129,6 +129,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_distributed = {
 	.info = { .name = "distributed",
 	        .group = "distributed",
+	        .page_view = "distributed",
 	        .title = "Distributed",
 	        .question =
 	                "How do computing and communicating share each rank's steps, and what does "

@@ -143,6 +143,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_stragglers = {
 	.info = { .name = "stragglers",
 	        .group = "distributed",
+	        .page_view = "stragglers",
 	        .title = "Straggling ranks",
 	        .question =
 	                "Which ranks keep the others waiting, by how much, why, and at which collectives?",

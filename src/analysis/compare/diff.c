@@ -151,6 +151,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_diff = {
 	.info = { .name = "diff",
 	        .group = "compare",
+	        .page_view = "diff",
 	        .title = "Differences between two runs",
 	        .question =
 	                "How much longer is a step, and which operators and kernels explain it?",

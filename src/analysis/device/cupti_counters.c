@@ -55,6 +55,7 @@ HT_COLUMNS(columns, COLUMNS);
 const struct ht_analysis ht_analysis_cupti_counters = {
 	.info = { .name = "cupti-counters",
 	        .group = "gpu",
+	        .page_view = "counters",
 	        .title = "CUPTI counters per kernel",
 	        .question = "What do the hardware counters say about each kernel and its operator?",
 	        .method =

@@ -51,6 +51,7 @@ const struct ht_analysis ht_analysis_idle_breakdown = {
 	.info = {
 		.name = "idle-breakdown",
 		.group = "gpu",
+		.page_view = "idle",
 		.title = "Idle breakdown",
 		.question = "What did each stream wait for while it was idle?",
 		.method = "The gap before a piece of GPU work is host_wait until its launch starts; the rest "

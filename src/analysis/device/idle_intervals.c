@@ -50,6 +50,7 @@ const struct ht_analysis ht_analysis_idle_intervals = {
 	.info = {
 		.name = "idle-intervals",
 		.group = "gpu",
+		.page_view = "idle",
 		.title = "Idle intervals",
 		.question = "How long are the idle gaps of each stream?",
 		.method = "Count, mean, deviation and quartiles of the gaps that idle-breakdown adds up. By "

@@ -97,6 +97,7 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 	.info = {
 		.name = "kernel-annotations",
 		.group = "gpu",
+		.page_view = "annotations",
 		.title = "Kernel annotations",
 		.question = "Which user annotation does each kernel belong to?",
 		.method = "GPU work belongs to the annotations that are open where its launch starts: on that "

@@ -115,6 +115,7 @@ const struct ht_analysis ht_analysis_kernel_breakdown = {
 	.info = {
 		.name = "kernel-breakdown",
 		.group = "gpu",
+		.page_view = "kernel-types",
 		.title = "Kernel breakdown",
 		.question = "Which kernels take the time, and is it even over ranks?",
 		.method = "Durations of GPU work by type and full name. With more than num-kernels names at "

@@ -52,6 +52,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_kernel_sequences = {
 	.info = { .name = "kernel-sequences",
 	        .group = "launch",
+	        .page_view = "sequences",
 	        .title = "Frequent kernel sequences",
 	        .question = "Which sequences of kernels does an operator launch again and again?",
 	        .method =

@@ -56,6 +56,7 @@ const struct ht_analysis ht_analysis_kernel_types = {
 	.info = {
 		.name = "kernel-types",
 		.group = "gpu",
+		.page_view = "kernel-types",
 		.title = "Kernel types",
 		.question = "What kinds of work fill the GPU's busy time, and what runs at the same time?",
 		.method = "Every moment of busy time is labelled with the types active in it "

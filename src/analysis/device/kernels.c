@@ -125,6 +125,7 @@ const struct ht_analysis ht_analysis_kernels = {
 	.info = {
 		.name = "kernels",
 		.group = "views",
+		.page_view = "kernels",
 		.title = "Kernels",
 		.question = "Which kernels take the device's time, and how well do they fill it?",
 		.method = "Durations of single kernels by name, or by name, operator and launch properties; estimates "

@@ -111,6 +111,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_launch_stats = {
 	.info = { .name = "launch-stats",
 	        .group = "launch",
+	        .page_view = "launch",
 	        .title = "Launch statistics",
 	        .question = "How long do launches take, and how long does launched work wait?",
 	        .method =

@@ -97,6 +97,7 @@ static const struct ht_over_time over_time = { .view = "series",
 const struct ht_analysis ht_analysis_memory_bandwidth = {
 	.info = { .name = "memory-bandwidth",
 	        .group = "memory",
+	        .page_view = "bandwidth",
 	        .title = "Copy and set bandwidth",
 	        .question = "How fast are copies between host and device, and sets?",
 	        .method =

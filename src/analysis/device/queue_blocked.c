@@ -53,6 +53,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_queue_blocked = {
 	.info = { .name = "queue-blocked",
 	        .group = "launch",
+	        .page_view = "queue",
 	        .title = "Time with a full launch queue",
 	        .question = "Does the host block because a stream's launch queue is full?",
 	        .method =

@@ -84,6 +84,7 @@ static const struct ht_over_time over_time = {
 const struct ht_analysis ht_analysis_queue_length = {
 	.info = { .name = "queue-length",
 	        .group = "launch",
+	        .page_view = "queue",
 	        .title = "Queue length per stream",
 	        .question =
 	                "How much launched work waits on each stream, and does the GPU run dry?",

@@ -55,6 +55,7 @@ const struct ht_analysis ht_analysis_annotation_breakdown = {
 	.info = {
 		.name = "annotation-breakdown",
 		.group = "gpu",
+		.page_view = "annotations",
 		.title = "Annotation breakdown",
 		.question = "How long did each user annotation take, on the GPU or on the host?",
 		.method = "Durations of user annotations by name. On the GPU an annotation lasts from the "

@@ -52,6 +52,7 @@ const struct ht_analysis ht_analysis_modules = {
 	.info = {
 		.name = "modules",
 		.group = "views",
+		.page_view = "modules",
 		.title = "Modules",
 		.question = "Which modules of the model take the time, forward and backward?",
 		.method = "Times of module calls by path, total with and self without what is inside; GPU work "

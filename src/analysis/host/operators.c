@@ -78,6 +78,7 @@ const struct ht_analysis ht_analysis_operators = {
 	.info = {
 		.name = "operators",
 		.group = "views",
+		.page_view = "operators",
 		.title = "Operators",
 		.question = "Which operators take the time, on the host and on the device?",
 		.method = "Times of operators summed over calls: total with and self without what is inside; device "

@@ -63,6 +63,7 @@ const struct ht_analysis ht_analysis_stacks = {
 	.info = {
 		.name = "stacks",
 		.group = "views",
+		.page_view = "flame",
 		.title = "Stacks",
 		.question = "Which stacks of Python functions and operators is the time spent in?",
 		.method = "Time of GPU work under the events around its launch, or own time of host events under "

@@ -81,6 +81,7 @@ static const struct ht_over_time over_time = { .view = "curve",
 const struct ht_analysis ht_analysis_memory_curve = {
 	.info = { .name = "memory-curve",
 	        .group = "memory",
+	        .page_view = "memory",
 	        .title = "Memory curve",
 	        .question =
 	                "How much memory is allocated, reserved and active over time on each device?",

@@ -51,6 +51,7 @@ HT_COLUMNS(columns, COLUMNS);
 const struct ht_analysis ht_analysis_memory_events = {
 	.info = { .name = "memory-events",
 	        .group = "memory",
+	        .page_view = "memory",
 	        .title = "Memory events",
 	        .question =
 	                "What was allocated by whom, how large is it, and how long does it live?",

@@ -54,6 +54,7 @@ HT_COLUMNS(columns, COLUMNS);
 const struct ht_analysis ht_analysis_memory_stats = {
 	.info = { .name = "memory-stats",
 	        .group = "memory",
+	        .page_view = "memory",
 	        .title = "Memory statistics",
 	        .question =
 	                "Which operators allocate memory, and how much do they leave allocated?",

@@ -105,6 +105,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_memory_timeline = {
 	.info = { .name = "memory-timeline",
 	        .group = "memory",
+	        .page_view = "memory",
 	        .title = "Memory timeline",
 	        .question =
 	                "How much memory is in use over time, what holds it, and when does it peak?",

@@ -89,6 +89,7 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_advice = {
 	.info = { .name = "advice",
 	        .group = "conclusions",
+	        .page_view = "overview",
 	        .title = "Advice",
 	        .question = "What could be done to make a step shorter, and what would that save?",
 	        .method = "Checks with thresholds over what was measured; each finding shows its "

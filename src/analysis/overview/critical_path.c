@@ -90,6 +90,7 @@ static const struct ht_over_time over_time = { .view = "path",
 const struct ht_analysis ht_analysis_critical_path = {
 	.info = { .name = "critical-path",
 	        .group = "dependencies",
+	        .page_view = "critical-path",
 	        .title = "Critical path",
 	        .question = "What is the time of each step spent on, and what would shorten it?",
 	        .method = "Walked back from the end of a step: each nanosecond belongs to what was "

@@ -46,6 +46,7 @@ static const struct ht_column columns[] = HT_COLUMN_ENTRIES(HT_TOLD_COLUMNS);
 const struct ht_analysis ht_analysis_summary = {
 	.info = { .name = "summary",
 	        .group = "conclusions",
+	        .page_view = "overview",
 	        .title = "Summary",
 	        .question =
 	                "How long is a step, what bounds it, and what should be looked at first?",

@@ -37,6 +37,7 @@ const struct ht_analysis ht_analysis_temporal_breakdown = {
 	.info = {
 		.name = "temporal-breakdown",
 		.group = "gpu",
+		.page_view = "temporal",
 		.title = "Temporal breakdown",
 		.question = "How much of the GPU's time is idle, computing, or spent on anything else?",
 		.method = "Per device. Span is first start to last end of the chosen GPU work, idle is when "

@@ -1,57 +1,24 @@
 // Where cells and words lead: events to the timeline, "next" of a conclusion to the view that shows more, names of
 // operators and kernels to their rows.
 import type { Column, Table } from "../model";
+import { analysisOf } from "./context";
+import type { App } from "./context";
 import { eventsOf, nextOf } from "./findings";
 import type { Next } from "./findings";
 import { Rows } from "./rows";
 import type { Row } from "./rows";
 import { eventLink, linkTo } from "./route";
-import type { Change, Route } from "./route";
-
-// Verbs with a view of their own.
-const VIEW_OF: Readonly<Record<string, string>> = {
-  operators: "operators",
-  kernels: "kernels",
-  modules: "modules",
-  stacks: "flame",
-  "memory-curve": "memory",
-  "memory-events": "memory",
-  "memory-stats": "memory",
-  "memory-timeline": "memory",
-  collectives: "communication",
-  distributed: "distributed",
-  stragglers: "stragglers",
-  "temporal-breakdown": "temporal",
-  "idle-breakdown": "idle",
-  "idle-intervals": "idle",
-  "kernel-types": "kernel-types",
-  "kernel-breakdown": "kernel-types",
-  "comm-overlap": "overlap",
-  "queue-length": "queue",
-  "queue-blocked": "queue",
-  "memory-bandwidth": "bandwidth",
-  "launch-stats": "launch",
-  "kernel-sequences": "sequences",
-  "critical-path": "critical-path",
-  "annotation-breakdown": "annotations",
-  "kernel-annotations": "annotations",
-  "cupti-counters": "counters",
-  diff: "diff",
-  summary: "overview",
-  advice: "overview",
-};
-
-export const viewIdOf = (verb: string): string | undefined => VIEW_OF[verb];
+import type { Change } from "./route";
 
 // The view of a verb takes its by, view and time options; what it does not know is for the analysis' own page.
-export function verbLink(route: Route, verb: string, options: Change = {}): string {
-  const view = VIEW_OF[verb];
+export function verbLink(app: App, verb: string, options: Change = {}): string {
+  const view = analysisOf(app, verb)?.page_view, { route } = app;
   const fits = Object.keys(options).every((name) => ["by", "view", "time"].includes(name));
   return view && fits ? linkTo(route, view, options) : linkTo(route, "analysis", options, verb);
 }
 
-export function nextLink(route: Route, next: Next): string {
-  return verbLink(route, next.verb, next.options);
+export function nextLink(app: App, next: Next): string {
+  return verbLink(app, next.verb, next.options);
 }
 
 const ROW_COLUMN = /(^|_)(index|row)(_|$)/;
@@ -87,14 +54,14 @@ export function isNamed(column: string, name: string): string {
 }
 
 // The link behind a cell of a table.
-export function cellLink(route: Route, table: Table, column: Column, row: Row): string | undefined {
-  const event = eventOf(table, column, row);
+export function cellLink(app: App, table: Table, column: Column, row: Row): string | undefined {
+  const event = eventOf(table, column, row), { route } = app;
   if (event) return eventLink(route, event);
   const value = row[table.columns.indexOf(column)];
   if (typeof value !== "string" || !value) return undefined;
   if (column.name === "next") {
     const next = nextOf(new Rows(table), row);
-    return next ? nextLink(route, next) : undefined;
+    return next ? nextLink(app, next) : undefined;
   }
   // an allocation inside another operator is named after both
   const operator = value.replace(/ \(aten::empty\w*\)$/, "");

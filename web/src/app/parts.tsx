@@ -249,7 +249,7 @@ function urlOrder(route: Route): Pick<DataTableProps, "sort" | "onSort" | "query
 }
 
 function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
-  const { route, run } = useApp();
+  const app = useApp(), { route, run } = app;
   const { rows, given, query } = props;
   const { table, whole } = useMemo(() => shown(rows, given), [rows, given.keep, given.hide?.join()]);
   const onRow = given.onRow;
@@ -269,7 +269,7 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
         {...(given.url ? urlOrder(route) : {})}
         onEvent={(id) => go(eventLink(route, id))}
         onRow={onRow ? (row) => onRow(rows, whole.get(row) ?? row) : undefined}
-        linkOf={(column, row) => cellLink(route, table, column, row)}
+        linkOf={(column, row) => cellLink(app, table, column, row)}
         downloadUrl={(format) => tableUrl(run.id, given.verb, { ...query, top: "all" }, format)}
       />
     </>

@@ -5,7 +5,7 @@
 const ELLIPSIS = [0xe2, 0x80, 0xa6];
 const MAX_DEPTH = 32;
 const ANONYMOUS = "(anonymous namespace)";
-const PLAIN_TYPES = new Set(["int", "float", "float64", "bool", "char", "long", "short", "unsigned", "signed", "void",
+const PLAIN_TYPES = new Set(["int", "float", "double", "bool", "char", "long", "short", "unsigned", "signed", "void",
   "true", "false", "const", "Half", "BFloat16", "complex", "gpu_kernel_impl", "gpu_kernel_impl_nocast"]);
 
 type Bytes = number[];

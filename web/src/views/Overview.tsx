@@ -6,10 +6,11 @@ import { classColor } from "../ui/colors";
 import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
-import { useApp } from "../app/context";
+import { analysisOf, useApp } from "../app/context";
+import type { App } from "../app/context";
 import { capital, FIGURES, findingsOf, headline, ofKind } from "../app/findings";
 import type { Finding, Next } from "../app/findings";
-import { nextLink, verbLink, viewIdOf } from "../app/links";
+import { nextLink, verbLink } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
@@ -20,13 +21,13 @@ import { deviceWord, rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
 function Evidence(props: { finding: Finding }) {
-  const { route } = useApp();
+  const app = useApp(), { route } = app;
   const { next, line, events } = props.finding;
   return (
     <span class="evidence">
       {next ? (
-        <a href={nextLink(route, next)} title={line}>
-          {viewTitle(next)} →
+        <a href={nextLink(app, next)} title={line}>
+          {viewTitle(app, next)} →
         </a>
       ) : null}
       {events.slice(0, 3).map((id) => (
@@ -44,8 +45,8 @@ function eventTitle(id: string): string {
 }
 
 // The view that a "next" opens, in its own words.
-function viewTitle(next: Next): string {
-  const view = viewOf(viewIdOf(next.verb) ?? "")?.title;
+function viewTitle(app: App, next: Next): string {
+  const view = viewOf(analysisOf(app, next.verb)?.page_view ?? "")?.title;
   return view && view !== "Overview" ? view : capital(next.verb.split("-").join(" "));
 }
 
@@ -65,7 +66,7 @@ function Figure(props: { label: string; value: string; title?: string; href?: st
 }
 
 function Figures(props: { rows: Rows }) {
-  const { route, run } = useApp();
+  const app = useApp(), { run } = app;
   const { rows } = props, all = findingsOf(rows);
   return (
     <div class="figures">
@@ -79,7 +80,7 @@ function Figures(props: { rows: Rows }) {
             label={kind === "gpu" ? `${deviceWord(run)} ${label}` : kind === "step-time" ? finding.label : label}
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
             title={finding.text}
-            href={finding.next ? nextLink(route, finding.next) : undefined}
+            href={finding.next ? nextLink(app, finding.next) : undefined}
           />
         );
       })}
@@ -430,12 +431,12 @@ function TopTable(props: TopProps & { rows: Rows }) {
 }
 
 function Top(props: TopProps) {
-  const { route } = useApp();
+  const app = useApp();
   return (
     <section class="block">
       <div class="block-head">
         <h2>
-          {props.title} <a href={verbLink(route, props.verb)}>all →</a>
+          {props.title} <a href={verbLink(app, props.verb)}>all →</a>
         </h2>
       </div>
       <Ask verb={props.verb} query={{ top: 6 }} brief>
