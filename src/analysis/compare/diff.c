@@ -90,7 +90,7 @@ HT_COLUMNS(of_rows, ROWS_COLUMNS);
 
 #define SUMMARY_COLUMNS(COLUMN)                                                                    \
 	COLUMN(SUMMARY_METRIC, "metric", HT_STR, HT_KEY,                                           \
-	        "step: its length on the host; gpu: durations of GPU work; comm: those "           \
+	        "step: its length on the host; gpu: durations of GPU activity; comm: those "       \
 	        "of it that are "                                                                  \
 	        "communication",                                                                   \
 	        NULL)                                                                              \
@@ -156,7 +156,7 @@ const struct ht_analysis ht_analysis_diff = {
 	                "How much longer is a step, and which operators and kernels explain it?",
 	        .method =
 	                "Every moment of a step belongs to the innermost row of its thread, or of the "
-	                "backward pass that this waits for; GPU work counts by its duration. Per name "
+	                "backward pass that this waits for; GPU activity counts by its duration. Per name "
 	                "over the chosen ranks and steps of both runs, test minus control, with 95 % "
 	                "intervals over steps; what may be noise is folded.",
 	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",
@@ -681,7 +681,7 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		        "cpu rows add up to the difference in step time, gpu rows to that in GPU time"));
 	if (!run->policy.compares_counts && any && !compare->tested)
 		HT_TRY(ht_table_add_note(table,
-		        "one step on each side: what is noise cannot be told; compare more steps "
+		        "one step on each side: noise is not known; compare more steps "
 		        "(the last one counts when --step names it)"));
 	HT_TRY(note_noisiest(compare, table));
 	return say_sides(run, table);

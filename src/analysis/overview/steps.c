@@ -51,7 +51,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(STEP_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",  \
 	        NULL)                                                                              \
 	COLUMN(STEP_N_WORK, "n_work", HT_I64, HT_DETAIL,                                           \
-	        "kernels, copies and sets launched in the step", NULL)
+	        "kernels, memcpy and memset launched in the step", NULL)
 HT_COLUMNS(of_steps, STEP_COLUMNS);
 
 #define MEAN_COLUMNS(COLUMN)                                                                       \
@@ -106,7 +106,7 @@ const struct ht_analysis ht_analysis_steps = {
 		.group = "views",
 		.title = "Steps",
 		.question = "What does the time of a step go to, and how well is the GPU used?",
-		.method = "A step ends with the last GPU work that it launched. Each moment of it goes to the first "
+		.method = "A step ends with the last GPU activity that it launched. Each moment of it goes to the first "
 			  "of kernel, copy, fill, communication, runtime call, data loader, other host work, "
 			  "nothing; the parts add up to the step.",
 		.schemas = schemas,
@@ -221,7 +221,7 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 		        (long long)run->rank));
 	if (bounds->n_left_out)
 		HT_TRY(ht_table_add_note(table,
-		        "rank %lld: last %zu step%s left out, the profiler stopped before all GPU work "
+		        "rank %lld: last %zu step%s left out, the profiler stopped before all GPU activity "
 		        "was recorded; --step all shows every step",
 		        (long long)run->rank, bounds->n_left_out,
 		        bounds->n_left_out == 1 ? "" : "s"));
@@ -301,6 +301,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	ht_table_set_bar(table, gpu ? "utilization" : "kernel_share");
 	HT_TRY(ht_parts_rows_or(run, parts, table,
 	        gpu ? "no kernels in the trace: record with ProfilerActivity.CUDA"
-	            : "no steps, operators or GPU work in the trace"));
+	            : "no steps, operators or GPU activity in the trace"));
 	return ht_frame_note_last(run, table);
 }

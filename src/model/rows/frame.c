@@ -557,7 +557,6 @@ enum ht_status ht_frame_note_last(struct ht_run *run, ht_table *table)
 	if (last == HT_NO_I64 || !ht_table_n_rows(table))
 		return HT_OK;
 	return ht_table_add_note(table,
-	        "summary and most other verbs leave the last step (%lld) out, this one does not: "
-	        "--step says the same to all",
+	        "step %lld included here; summary leaves it out unless --step names it",
 	        (long long)last);
 }

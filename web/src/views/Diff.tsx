@@ -8,7 +8,7 @@ import { Ask, choicesOf, Empty, Head, options, UrlSwitch, useParam, VerbTable } 
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
-const METRIC_WORD: Readonly<Record<string, string>> = { step: "step", gpu: "device work", comm: "communication" };
+const METRIC_WORD: Readonly<Record<string, string>> = { step: "step", gpu: "GPU activity", comm: "communication" };
 
 function signed(rows: Rows, row: Row, name: string): string {
   const value = rows.number(row, name);
