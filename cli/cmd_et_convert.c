@@ -31,7 +31,7 @@ const struct verb command_et_convert = {
 	.usage = "ET... [--kineto KINETO...] -o FILE",
 	.summary = "Write execution traces for simulators, or as JSON, DOT or a timeline",
 	.text = "chakra: protobuf messages (et_def.proto, each behind its length) as ASTRA-sim reads them; with "
-	        "--kineto GPU work, times and dependencies come from the Kineto trace. linked: the execution trace "
+	        "--kineto GPU activity, times and dependencies come from the Kineto trace. linked: the execution trace "
 	        "with GPU nodes, times and dependencies as JSON. json: the nodes as read, with damage repaired. "
 	        "dot: the dependencies as a graph. timeline: a Chrome trace. ET is a file of any version or of Chakra, "
 	        "a folder, or RANK=FILE; several need {rank} in the name of the output.",

@@ -42,7 +42,7 @@ static const struct opt own[] = {
 const struct verb command_record = {
 	.name = "record",
 	.usage = "[-o FILE] -- PROGRAM [ARGUMENT...]",
-	.summary = "Run a program and record its CUDA calls, GPU work and NVTX ranges",
+	.summary = "Run a program and record its CUDA calls, GPU activity and NVTX ranges",
 	.text = "The program needs no change: CUDA and NVTX load the recorder when they are first used. CUDA "
 	        "calls, kernels, copies and synchronisation come from CUPTI, annotations from NVTX. Processes "
 	        "that the program starts are recorded too, each to a file with its number in the name. The "

@@ -77,7 +77,7 @@ void help_overview(struct cli *cli, FILE *file)
 	help_verb_list(cli, &output);
 	output_text(&output,
 	        "\nholotrace help VERB shows options, columns and method.\n"
-	        "Exit codes: 0 done, 1 a check said no, 2 wrong usage, 3 unreadable input, 4 limit.\n");
+	        "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 unreadable input, 4 limit.\n");
 }
 
 /* "-o, --output FILE" */

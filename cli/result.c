@@ -97,6 +97,9 @@ int result_top(const struct opts *opts, uint64_t by_default, uint64_t *ret_top)
 	return EXIT_USAGE;
 }
 
+/* A pipe or a file has no width of its own: tables keep what an editor or a pager can show. */
+#define PIPE_WIDTH 200
+
 struct ht_render_options result_look(const struct cli *cli)
 {
 	const char *path = opts_value(&cli->opts, "output");
@@ -107,8 +110,8 @@ struct ht_render_options result_look(const struct cli *cli)
 		.struct_size = sizeof(struct ht_render_options),
 		.color = cli->term.color && (!to_file || forced),
 		.bars = cli->term.out_is_tty && !to_file,
-		.wide = opts_flag(&cli->opts, "wide") || to_file || !cli->term.has_width,
+		.wide = opts_flag(&cli->opts, "wide"),
 		.safe_csv = opts_flag(&cli->opts, "safe-csv"),
-		.width = to_file ? 100 : cli->term.width,
+		.width = to_file || !cli->term.has_width ? PIPE_WIDTH : cli->term.width,
 	};
 }

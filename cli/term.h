@@ -10,7 +10,7 @@ struct term {
 	bool out_is_tty, err_is_tty;
 	bool color;     /* standard output may be coloured, unless an option says otherwise */
 	int width;      /* columns of standard output; where it has none, 100 for sentences */
-	bool has_width; /* of a terminal, or said by COLUMNS; else nothing is cut: a pipe, a file */
+	bool has_width; /* of a terminal, or set by COLUMNS; a pipe and a file have none */
 	int err_width;
 };
 

@@ -68,7 +68,7 @@ static void describe(
 {
 	const struct ht_view view = { .struct_size = sizeof(view),
 		.columns = "topic,item,value",
-		.where = "topic = device or topic = \"gpu work\" or item = dialect" };
+		.where = "topic = device or topic = \"gpu activity\" or item = dialect" };
 	ht_table *table;
 	bool has_work = false;
 	char *device = NULL;
@@ -77,7 +77,7 @@ static void describe(
 	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
 		const char *topic = ht_table_str(table, row, 0),
 		           *value = ht_table_str(table, row, 2);
-		has_work |= strcmp(topic, "gpu work") == 0;
+		has_work |= strcmp(topic, "gpu activity") == 0;
 		is_npu |= strcmp(topic, "file") == 0 && strcmp(value, "Ascend") == 0;
 		if (strcmp(topic, "device") == 0 && device == NULL)
 			device = copy_text(value);

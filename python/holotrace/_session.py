@@ -204,6 +204,18 @@ class Session:
         self._core.convert(path, merge=merge, with_counters=with_counters, overlay=overlay,
                            overlay_args=arguments, partial=partial, **texts)
 
+    def __getattr__(self, name):
+        from ._speech import nearest
+
+        verbs = [analysis["name"].replace("-", "_") for analysis in _core.analyses()]
+        raise AttributeError("; ".join(filter(None, [
+            f"Session has no attribute {name!r}", None if name.startswith("_") else nearest(name, verbs)])))
+
+    def _repr_html_(self):
+        from html import escape
+
+        return f'<div class="holotrace"><code>{escape(repr(self))}</code></div>'
+
     @staticmethod
     def _refuse(method, unknown, known):
         """An argument that the method does not have: an error as Python's own, with the nearest name."""

@@ -3,8 +3,10 @@
 Units stand in the header, one per column, chosen by its largest shown value; cells have three
 significant digits. Exact values are what columns and exports give.
 """
+import json
 import math
 import re
+import textwrap
 from html import escape
 
 THIN = "\u202f"
@@ -165,8 +167,50 @@ def _fitting(columns, infos, width):
     return kept
 
 
+def is_prose(table):
+    """Whether rows are findings, each with its sentence."""
+    return {"finding", "heading", "next_verb"} <= set(table.columns)
+
+
+def findings_text(table, width):
+    """Label and sentence of each finding, wrapped; advice and what to ask next below it."""
+    from ._speech import call_line
+
+    rows = list(table)
+    label = table.columns[0]
+    indent = max([len(row[label]) for row in rows], default=0) + 2
+    lines = [table.title, ""]
+    for row in rows:
+        lines += textwrap.wrap(row[label].ljust(indent) + row["finding"], width, subsequent_indent=" " * indent,
+                               break_on_hyphens=False) or [row[label]]
+        for text in filter(None, [row.get("advice"), row["next_verb"] and
+                                  "next: " + call_line(row["next_verb"], json.loads(row["next_args"] or "{}"))]):
+            lines += textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
+    return "\n".join(lines + table.notes)
+
+
+def findings_html(table):
+    """The same for notebooks: whole sentences, wrapped by the browser."""
+    from ._speech import call_line
+
+    label = table.columns[0]
+    out = [f'<div class="holotrace" style="max-width:100ch"><div><b>{escape(table.title)}</b></div><dl>']
+    for row in table:
+        out.append(f'<dt><b>{escape(row[label])}</b></dt><dd>{escape(row["finding"])}')
+        if row.get("advice"):
+            out.append(f'<div style="opacity:.7">{escape(row["advice"])}</div>')
+        if row["next_verb"]:
+            call = call_line(row["next_verb"], json.loads(row["next_args"] or "{}"))
+            out.append(f'<div style="opacity:.7">next: <code>{escape(call)}</code></div>')
+        out.append("</dd>")
+    out.append("</dl>" + "".join(f'<div style="opacity:.7">{escape(note)}</div>' for note in table.notes))
+    return "".join(out) + "</div>"
+
+
 def as_text(table, n_rows, width=100):
     """For print() and the terminal."""
+    if is_prose(table):
+        return findings_text(table, width)
     n_rows = min(n_rows, len(table))
     infos = [table.info(name) for name in table.columns]
     columns = [([header] + [ABSENT if cell is None else cell for cell in cells], right)
@@ -217,6 +261,8 @@ def _chart(table, n_rows):
 
 def as_html(table, n_rows):
     """For notebooks: title, method, first rows, bars, what is left."""
+    if is_prose(table):
+        return findings_html(table)
     n_rows = min(n_rows, len(table))
     columns, chart = grid(table, n_rows, 72), _chart(table, n_rows)
     out = [f'<div class="holotrace"><div><b>{escape(table.title)}</b></div>']

@@ -3,7 +3,8 @@
     --by rnk: expected one of rank|all     →  by="rnk": expected one of "rank", "all"
     add --recursive                        →  add recursive=True
     `holotrace health` lists them          →  Session.health() lists them
-    Next: idle-breakdown --rank 0          →  Next: idle_breakdown(rank=0)
+
+What to ask next comes as data, a verb and its arguments (note_line), and is never read from a sentence.
 """
 import keyword
 import re
@@ -14,7 +15,6 @@ from . import _core
 _SWITCHES = {"strict", "recursive", "partial", "merge", "with-counters"}
 _FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?:[ =](\"[^\"]*\"|[^\s:;,()\"]+))?(?=(:)?)")
 _COMMAND = re.compile(r"(`?)holotrace ([a-z][a-z-]*)\1")
-_NEXT = re.compile(r"(Next: )([a-z][a-z-]*)((?: --[a-z][a-z-]*(?: [^\s-]\S*)?)*)")
 _CHOICES = re.compile(r"expected one of ([\w-]+(?:\|[\w-]+)+)")
 _NUMBER = re.compile(r"-?[0-9][0-9.,:-]*%?$")
 _known = {}
@@ -60,13 +60,17 @@ def _flag(found):
     return f"{argument(name)}={rest}"
 
 
-def _next(found):
-    """What to ask next, as a method of the session."""
-    if not _is_analysis(found.group(2)):
-        return found.group(0)
-    arguments = re.split(r" (?=--)", found.group(3).strip())
-    given = ", ".join(_FLAG.sub(_flag, one) for one in arguments if one)
-    return f"{found.group(1)}{argument(found.group(2))}({given})"
+def call_line(verb, arguments):
+    """What to ask next, as a method of the session: idle_breakdown(by="device")."""
+    given = ", ".join(f"{argument(name)}={'True' if value == 'true' else _value(value)}" for name, value in arguments.items())
+    return f"{argument(verb)}({given})"
+
+
+def note_line(note):
+    """A note (Table.findings) as a line, with Python's names for what to ask next."""
+    before = "warning: " if note["severity"] == "warning" else ""
+    after = f". Next: {call_line(note['next'], note['args'])}" if note["next"] else ""
+    return before + in_python(note["sentence"]) + after
 
 
 def _is_analysis(name):
@@ -84,9 +88,8 @@ def _command(found):
 
 def in_python(text):
     """A message of the engine with Python's names for arguments and methods; None stays None."""
-    if not text or not any(sign in text for sign in ("--", "holotrace ", "|", "Next: ")):
+    if not text or not any(sign in text for sign in ("--", "holotrace ", "|")):
         return text
-    text = _NEXT.sub(_next, text)
     text = _CHOICES.sub(lambda found: "expected one of " + ", ".join(
         f'"{word}"' for word in found.group(1).split("|")), text)
     return _COMMAND.sub(_command, _FLAG.sub(_flag, text))

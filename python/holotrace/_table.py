@@ -103,9 +103,22 @@ class Table:
     @property
     def notes(self):
         """Lines that belong under the table."""
-        from ._speech import in_python
+        from ._speech import note_line
 
-        return [in_python(note) for note in self._core.notes]
+        return [note_line(note) for note in self._core.findings]
+
+    @property
+    def findings(self):
+        """The notes as data: dicts of severity, kind, state, sentence, values, and what to ask next with its arguments."""
+        return self._core.findings
+
+    def head(self, n=5):
+        """The first rows, as a list of dicts."""
+        return self[:n]
+
+    def tail(self, n=5):
+        """The last rows, as a list of dicts."""
+        return self[max(0, len(self) - n):] if n > 0 else []
 
     @property
     def columns(self):

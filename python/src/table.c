@@ -316,6 +316,74 @@ static PyObject *get_notes(PyObject *self, void *closure)
 	return list;
 }
 
+/* Puts a new reference, and lets it go; false when there is none. */
+static bool put_item(PyObject *dict, const char *key, PyObject *value)
+{
+	bool ok = value && PyDict_SetItemString(dict, key, value) == 0;
+	Py_XDECREF(value);
+	return ok;
+}
+
+static PyObject *note_value(const struct ht_note_value *value)
+{
+	switch (value->type) {
+	case HT_STR: return text_to_python(value->str);
+	case HT_F64:
+	case HT_DURATION_F64:
+	case HT_RATIO: return PyFloat_FromDouble(value->f64);
+	case HT_BOOL: return PyBool_FromLong(value->i64 != 0);
+	default: return PyLong_FromLongLong(value->i64);
+	}
+}
+
+static PyObject *note_values(const struct ht_note *note)
+{
+	PyObject *dict = PyDict_New();
+	for (size_t i = 0; dict && i < note->n_values; i++)
+		if (!put_item(dict, note->values[i].name, note_value(&note->values[i])))
+			Py_CLEAR(dict);
+	return dict;
+}
+
+static PyObject *note_args(const struct ht_note *note)
+{
+	PyObject *dict = PyDict_New();
+	for (size_t i = 0; dict && i < note->n_next_args; i++)
+		if (!put_item(dict, note->next_args[i].name,
+		            text_to_python(note->next_args[i].value)))
+			Py_CLEAR(dict);
+	return dict;
+}
+
+static PyObject *note_dict(const struct ht_note *note)
+{
+	PyObject *dict = PyDict_New();
+	const char *severity = note->severity == HT_NOTE_WARNING ? "warning" : "info";
+	if (dict && put_item(dict, "severity", text_to_python(severity)) &&
+	        put_item(dict, "kind", text_to_python(note->kind)) &&
+	        put_item(dict, "state", text_to_python(note->state)) &&
+	        put_item(dict, "sentence", text_to_python(note->text)) &&
+	        put_item(dict, "values", note_values(note)) &&
+	        put_item(dict, "next", text_to_python(note->next)) &&
+	        put_item(dict, "args", note_args(note)))
+		return dict;
+	Py_XDECREF(dict);
+	return NULL;
+}
+
+static PyObject *get_findings(PyObject *self, void *closure)
+{
+	PyObject *list = PyList_New(0);
+	(void)closure;
+	for (size_t i = 0; list && i < ht_table_n_notes(table_of(self)); i++) {
+		PyObject *note = note_dict(ht_table_note_at(table_of(self), i));
+		if (!note || PyList_Append(list, note) < 0)
+			Py_CLEAR(list);
+		Py_XDECREF(note);
+	}
+	return list;
+}
+
 static PyObject *get_column_names(PyObject *self, void *closure)
 {
 	PyObject *list = PyList_New(0);
@@ -383,6 +451,8 @@ static PyGetSetDef getset[] = {
 	{ "title", get_title, NULL, "title", NULL },
 	{ "method", get_method, NULL, "how the numbers are made, in a line", NULL },
 	{ "notes", get_notes, NULL, "lines to show under the table", NULL },
+	{ "findings", get_findings, NULL,
+	        "the same as data: severity, kind, state, sentence, values, next, args", NULL },
 	{ "n_rows", get_n_rows, NULL, "number of rows", NULL },
 	{ "n_columns", get_n_columns, NULL, "number of columns", NULL },
 	{ "n_hidden", get_n_hidden, NULL, "rows that top removed", NULL },

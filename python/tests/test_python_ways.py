@@ -28,9 +28,6 @@ def run(examples):
     ("3 of 9 points are kept; --points 0 shows all", "3 of 9 points are kept; points=0 shows all"),
     ("`holotrace health` lists what is missing", "Session.health() lists what is missing"),
     ("holotrace list shows all", "help(holotrace.Session) shows all"),
-    ("80 % idle. Next: idle-breakdown", "80 % idle. Next: idle_breakdown()"),
-    ("Next: comm-overlap shows what compute hides", "Next: comm_overlap() shows what compute hides"),
-    ("Next: kernel-breakdown --rank 3 --by all", 'Next: kernel_breakdown(rank=3, by="all")'),
     ("nothing to translate -- here | there", "nothing to translate -- here | there"),
     (None, None),
 ])

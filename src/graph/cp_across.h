@@ -29,7 +29,7 @@
 	COLUMN(HT_CP_PIECE_CAT, "cat", HT_STR, HT_DETAIL, "category", NULL)                        \
 	COLUMN(HT_CP_PIECE_PID, "pid", HT_I64, HT_DETAIL, "process id", NULL)                      \
 	COLUMN(HT_CP_PIECE_TID, "tid", HT_I64, HT_DETAIL, "thread id", NULL)                       \
-	COLUMN(HT_CP_PIECE_STREAM, "stream", HT_I64, HT_DETAIL, "stream of GPU work", NULL)
+	COLUMN(HT_CP_PIECE_STREAM, "stream", HT_I64, HT_DETAIL, "stream of GPU activity", NULL)
 HT_COLUMN_NUMBERS(HT_CP_PIECE_COLUMNS, HT_CP_N_PIECE_COLUMNS);
 extern const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS];
 enum { HT_CP_N_NAMED_COLUMNS = HT_CP_PIECE_NAME + 1 }; /* all that only_names fills */
@@ -44,7 +44,7 @@ enum { HT_CP_N_NAMED_COLUMNS = HT_CP_PIECE_NAME + 1 }; /* all that only_names fi
 	COLUMN(HT_CP_CHAIN_STEP_NS, "step_ns", HT_DURATION, HT_MEASURE,                            \
 	        "window: duration on the host", NULL)                                              \
 	COLUMN(HT_CP_CHAIN_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                            \
-	        "window: time without GPU work", NULL)                                             \
+	        "window: time without GPU activity", NULL)                                         \
 	COLUMN(HT_CP_CHAIN_OWN, "own", HT_I64, HT_MEASURE, "kernel: its own piece", NULL)          \
 	COLUMN(HT_CP_CHAIN_FIRST, "first", HT_I64, HT_MEASURE, "first piece, the latest", NULL)    \
 	COLUMN(HT_CP_CHAIN_N, "n", HT_I64, HT_MEASURE, "number of pieces", NULL)                   \

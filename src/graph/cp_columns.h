@@ -23,48 +23,48 @@
 	COLUMN(HT_CP_##VIEW##_PID, "pid", HT_I64, HT_DETAIL, "process id of the event", NULL)      \
 	COLUMN(HT_CP_##VIEW##_TID, "tid", HT_I64, HT_DETAIL, "thread id of the event", NULL)       \
 	COLUMN(HT_CP_##VIEW##_STREAM, "stream", HT_I64, HT_DETAIL,                                 \
-	        "stream of GPU work; null on the host", NULL)
+	        "stream of GPU activity; null on the host", NULL)
 
-#define HT_CP_SUMMARY_COLUMNS(COLUMN)                                                              \
-	HT_CP_KEY_COLUMNS(COLUMN, SUMMARY)                                                         \
-	COLUMN(HT_CP_SUMMARY_BOUND_BY, "bound_by", HT_STR, HT_KEY, "what the time depends on",     \
-	        NULL)                                                                              \
-	COLUMN(HT_CP_SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE,                  \
-	        "time on the path so bound", NULL)                                                 \
-	COLUMN(HT_CP_SUMMARY_SHARE, "share", HT_RATIO, HT_MEASURE, "of the window", NULL)          \
-	COLUMN(HT_CP_SUMMARY_INFERRED_NS, "inferred_ns", HT_DURATION, HT_MEASURE,                  \
-	        "of this, time that rests on dependencies without a record in the trace", NULL)    \
-	COLUMN(HT_CP_SUMMARY_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                      \
-	        "from the start of the step to its end or that of its last work", NULL)            \
-	COLUMN(HT_CP_SUMMARY_STEP_NS, "step_ns", HT_DURATION, HT_DETAIL,                           \
-	        "duration of the step on the host", NULL)                                          \
-	COLUMN(HT_CP_SUMMARY_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                          \
-	        "time of the window in which no GPU of the rank worked; null without GPU work",    \
-	        NULL)                                                                              \
+#define HT_CP_SUMMARY_COLUMNS(COLUMN)                                                               \
+	HT_CP_KEY_COLUMNS(COLUMN, SUMMARY)                                                          \
+	COLUMN(HT_CP_SUMMARY_BOUND_BY, "bound_by", HT_STR, HT_KEY, "what the time depends on",      \
+	        NULL)                                                                               \
+	COLUMN(HT_CP_SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE,                   \
+	        "time on the path so bound", NULL)                                                  \
+	COLUMN(HT_CP_SUMMARY_SHARE, "share", HT_RATIO, HT_MEASURE, "of the window", NULL)           \
+	COLUMN(HT_CP_SUMMARY_INFERRED_NS, "inferred_ns", HT_DURATION, HT_MEASURE,                   \
+	        "of this, time that rests on dependencies without a record in the trace", NULL)     \
+	COLUMN(HT_CP_SUMMARY_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                       \
+	        "from the start of the step to its end or that of its last work", NULL)             \
+	COLUMN(HT_CP_SUMMARY_STEP_NS, "step_ns", HT_DURATION, HT_DETAIL,                            \
+	        "duration of the step on the host", NULL)                                           \
+	COLUMN(HT_CP_SUMMARY_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                           \
+	        "time of the window in which no GPU of the rank worked; null without GPU activity", \
+	        NULL)                                                                               \
 	COLUMN(HT_CP_SUMMARY_N_EDGES, "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL)
 HT_COLUMN_NUMBERS(HT_CP_SUMMARY_COLUMNS, HT_CP_N_SUMMARY_COLUMNS);
 
-#define HT_CP_GRAPH_COLUMNS(COLUMN)                                                                \
-	HT_CP_KEY_COLUMNS(COLUMN, GRAPH)                                                           \
-	COLUMN(HT_CP_GRAPH_WINDOW_START_NS, "window_start_ns", HT_TIME, HT_MEASURE,                \
-	        "start of the window, from the first event of all ranks", NULL)                    \
-	COLUMN(HT_CP_GRAPH_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                        \
-	        "from the start of the step to its end or that of its last work", NULL)            \
-	COLUMN(HT_CP_GRAPH_STEP_NS, "step_ns", HT_DURATION, HT_DETAIL,                             \
-	        "duration of the step on the host", NULL)                                          \
-	COLUMN(HT_CP_GRAPH_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                            \
-	        "time of the window in which no GPU of the rank worked; null without GPU work",    \
-	        NULL)                                                                              \
-	COLUMN(HT_CP_GRAPH_LENGTH_NS, "length_ns", HT_DURATION, HT_MEASURE,                        \
-	        "length of the critical path", NULL)                                               \
-	COLUMN(HT_CP_GRAPH_INFERRED_NS, "inferred_ns", HT_DURATION, HT_MEASURE,                    \
-	        "of this, time that rests on dependencies without a record in the trace", NULL)    \
-	COLUMN(HT_CP_GRAPH_N_EVENTS, "n_events", HT_I64, HT_MEASURE, "events on the path", NULL)   \
-	COLUMN(HT_CP_GRAPH_N_NODES, "n_nodes", HT_I64, HT_DETAIL, "points of the path", NULL)      \
-	COLUMN(HT_CP_GRAPH_N_EDGES, "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL)      \
-	COLUMN(HT_CP_GRAPH_GRAPH_NODES, "graph_nodes", HT_I64, HT_DETAIL,                          \
-	        "starts and ends that have an edge", NULL)                                         \
-	COLUMN(HT_CP_GRAPH_GRAPH_EDGES, "graph_edges", HT_I64, HT_DETAIL, "edges between them",    \
+#define HT_CP_GRAPH_COLUMNS(COLUMN)                                                                 \
+	HT_CP_KEY_COLUMNS(COLUMN, GRAPH)                                                            \
+	COLUMN(HT_CP_GRAPH_WINDOW_START_NS, "window_start_ns", HT_TIME, HT_MEASURE,                 \
+	        "start of the window, from the first event of all ranks", NULL)                     \
+	COLUMN(HT_CP_GRAPH_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                         \
+	        "from the start of the step to its end or that of its last work", NULL)             \
+	COLUMN(HT_CP_GRAPH_STEP_NS, "step_ns", HT_DURATION, HT_DETAIL,                              \
+	        "duration of the step on the host", NULL)                                           \
+	COLUMN(HT_CP_GRAPH_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                             \
+	        "time of the window in which no GPU of the rank worked; null without GPU activity", \
+	        NULL)                                                                               \
+	COLUMN(HT_CP_GRAPH_LENGTH_NS, "length_ns", HT_DURATION, HT_MEASURE,                         \
+	        "length of the critical path", NULL)                                                \
+	COLUMN(HT_CP_GRAPH_INFERRED_NS, "inferred_ns", HT_DURATION, HT_MEASURE,                     \
+	        "of this, time that rests on dependencies without a record in the trace", NULL)     \
+	COLUMN(HT_CP_GRAPH_N_EVENTS, "n_events", HT_I64, HT_MEASURE, "events on the path", NULL)    \
+	COLUMN(HT_CP_GRAPH_N_NODES, "n_nodes", HT_I64, HT_DETAIL, "points of the path", NULL)       \
+	COLUMN(HT_CP_GRAPH_N_EDGES, "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL)       \
+	COLUMN(HT_CP_GRAPH_GRAPH_NODES, "graph_nodes", HT_I64, HT_DETAIL,                           \
+	        "starts and ends that have an edge", NULL)                                          \
+	COLUMN(HT_CP_GRAPH_GRAPH_EDGES, "graph_edges", HT_I64, HT_DETAIL, "edges between them",     \
 	        NULL)
 HT_COLUMN_NUMBERS(HT_CP_GRAPH_COLUMNS, HT_CP_N_GRAPH_COLUMNS);
 

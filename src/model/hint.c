@@ -2,6 +2,8 @@
  * hint.c - see hint.h.
  */
 #include "model/hint.h"
+#include "model/finding/finding.h"
+#include "store/trace.h"
 #include "table/shorten.h"
 
 #include <stdio.h>
@@ -54,8 +56,8 @@ struct ht_share_text ht_share_text(double share)
 	return said;
 }
 
-enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *key,
-        const char *of_what, const struct ht_hint *hints, size_t n_hints)
+enum ht_status ht_hint_largest(struct ht_arena *arena, ht_table *table, const char *column,
+        const char *key, const char *of, const struct ht_hint *hints, size_t n_hints)
 {
 	double total = ht_hint_total(table, column), largest = 0;
 	const struct ht_hint *hint = NULL;
@@ -68,6 +70,9 @@ enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *
 	}
 	if (!hint || !(largest > HT_WORTH_A_HINT * total))
 		return HT_OK;
-	return ht_table_add_note(table, "%s of the %s is %s. Next: %s",
-	        ht_share_text(largest / total).text, of_what, hint->is, hint->next);
+	struct ht_finding f = ht_finding("largest-part", HT_STATE_FOUND);
+	ht_finding_subject(&f, "cause", hint->is);
+	ht_finding_share(&f, largest / total, of, HT_NO_I64);
+	ht_finding_next(&f, hint->next);
+	return ht_finding_note(arena, &f, table);
 }

@@ -34,9 +34,9 @@ struct ht_hint {
 	const char *next; /* verb */
 };
 
-/* "82 % of the idle time is waiting for the host. Next: critical-path": of the text with the largest sum, when it
- * is worth a sentence. */
-enum ht_status ht_hint_largest(ht_table *table, const char *column, const char *key,
-        const char *of_what, const struct ht_hint *hints, size_t n_hints) HT_MUST_USE;
+/* "82 % of idle time is waiting for the CPU to launch. Next: critical-path": of the text with the largest sum, when it
+ * is worth a sentence. of is a term of the templates. */
+enum ht_status ht_hint_largest(struct ht_arena *arena, ht_table *table, const char *column,
+        const char *key, const char *of, const struct ht_hint *hints, size_t n_hints) HT_MUST_USE;
 
 #endif

@@ -190,7 +190,7 @@ int ht_record_register(const char *path, const struct ht_record_options *options
 		const char *reason = "";
 		if (ht_gpu_load(r->cupti_path[0] ? r->cupti_path : NULL, &reason) != 0) {
 			r->options.flags &= ~(uint32_t)HT_RECORD_CUDA;
-			(void)ht_recorder_fail(0, "no GPU work is recorded: %s", reason);
+			(void)ht_recorder_fail(0, "no GPU activity is recorded: %s", reason);
 		}
 	}
 	if (!error)

@@ -24,7 +24,7 @@
 	COLUMN(CLASS_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
 	COLUMN(CLASS_DEVICE, "device", HT_I64, HT_KEY, "GPU index; null for the host", NULL)       \
 	COLUMN(CLASS_CLASS, "class", HT_STR, HT_KEY,                                               \
-	        "class of GPU work, kind of other events; idle: no GPU work at all", NULL)         \
+	        "class of GPU activity, kind of other events; idle: no GPU activity at all", NULL) \
 	COLUMN(CLASS_N, "n", HT_I64, HT_MEASURE, "spans that overlap the selection", NULL)         \
 	COLUMN(CLASS_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "their time inside it, added up",  \
 	        NULL)                                                                              \
@@ -36,7 +36,7 @@ HT_COLUMNS(class_columns, CLASS_COLUMNS);
 
 #define NAME_COLUMNS(COLUMN)                                                                       \
 	COLUMN(NAME_NAME, "name", HT_STR, HT_KEY, "name of the events", NULL)                      \
-	COLUMN(NAME_CLASS, "class", HT_STR, HT_KEY, "class of GPU work, kind of other events",     \
+	COLUMN(NAME_CLASS, "class", HT_STR, HT_KEY, "class of GPU activity, kind of other events", \
 	        NULL)                                                                              \
 	COLUMN(NAME_N, "n", HT_I64, HT_MEASURE, "spans that overlap the selection", NULL)          \
 	COLUMN(NAME_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE, "their time inside it, added up",   \

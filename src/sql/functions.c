@@ -37,7 +37,7 @@ const struct ht_sql_function ht_sql_functions[] = {
 	{ "short_name(name)", "a name without template arguments, parameters and return type" },
 	{ "human_ns(ns)", "a time as people read it: 1.24 ms" },
 	{ "stack(event)",
-	        "names from the outermost span down to the event, with ; between; GPU work "
+	        "names from the outermost span down to the event, with ; between; GPU activity "
 	        "stands under its launch" },
 	{ "arg(event, key)", "an argument of an event, null when it has none" },
 };

@@ -138,7 +138,7 @@ enum ht_status ht_job_compare(
 		if (!why)
 			continue;
 		*ret_note = ht_arena_printf(arena,
-		        "these traces are hardly ranks of one job: %s. Name the files of one job, "
+		        "these look like different jobs: %s. Name the files of one job, "
 		        "or compare two with diff",
 		        why);
 		return *ret_note ? HT_OK : HT_NOMEM;

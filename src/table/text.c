@@ -119,6 +119,12 @@ static const char *end_of_word(const char *word, const char *end)
 }
 
 /* Words broken into lines of at most the width, further lines begin at indent; no word is cut that fits a line. */
+/* Lines of more than that are hard to read, however wide the terminal. */
+static size_t wrap_width(const struct text *t)
+{
+	return t->width < DEFAULT_WIDTH ? t->width : DEFAULT_WIDTH;
+}
+
 static void write_wrapped(
         struct text *t, const char *text, size_t n_text, size_t column, size_t indent)
 {
@@ -133,7 +139,7 @@ static void write_wrapped(
 		word_end = word < end ? end_of_word(word, end) : end;
 		size_t n_space = (size_t)(word - at), n_word = (size_t)(word_end - word);
 		width = ht_utf8_width(word, n_word);
-		if (column > indent && column + n_space + width > t->width) {
+		if (column > indent && column + n_space + width > wrap_width(t)) {
 			next_line(t, indent);
 			column = indent;
 		} else {
@@ -488,7 +494,7 @@ static void write_foot(struct text *t)
 	if (t->table->n_rows && t->layout.n_left_out)
 		write_left_out(t, "not shown: ", false, "; --wide shows all");
 	if (t->layout.n_empty)
-		write_left_out(t, "no value in these rows: ", true, "");
+		write_left_out(t, "empty columns not shown: ", true, "");
 	color(t, RESET);
 	if (t->table->notes.n)
 		ht_out_char(t->out, '\n');

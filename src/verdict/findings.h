@@ -76,13 +76,12 @@ HT_COLUMN_NUMBERS(HT_FOUND_GPU_COLUMNS, HT_N_FOUND_GPU_COLUMNS);
 	COLUMN(HT_FOUND_STEP_FREE_NS, "free_ns", HT_DURATION, HT_MEASURE,                          \
 	        "neither, as the exporter says", NULL)                                             \
 	COLUMN(HT_FOUND_STEP_COMMUNICATION_NS, "communication_ns", HT_DURATION, HT_MEASURE,        \
-	        "in communication; null: there is GPU work", NULL)                                 \
+	        "in communication; null: there is GPU activity", NULL)                             \
 	COLUMN(HT_FOUND_STEP_DATALOADER_NS, "dataloader_ns", HT_DURATION, HT_MEASURE,              \
 	        "in a data loader alone", NULL)                                                    \
 	COLUMN(HT_FOUND_STEP_CPU_EXEC_NS, "cpu_exec_ns", HT_DURATION, HT_MEASURE,                  \
 	        "in other operators and annotations alone", NULL)                                  \
-	COLUMN(HT_FOUND_STEP_OTHER_NS, "other_ns", HT_DURATION, HT_MEASURE,                        \
-	        "in nothing that was recorded", NULL)
+	COLUMN(HT_FOUND_STEP_OTHER_NS, "other_ns", HT_DURATION, HT_MEASURE, "unattributed", NULL)
 HT_COLUMN_NUMBERS(HT_FOUND_STEP_COLUMNS, HT_N_FOUND_STEP_COLUMNS);
 #define HT_FOUND_TOP_COLUMNS(COLUMN)                                                               \
 	COLUMN(HT_TOP_KIND, "kind", HT_I64, HT_KEY, "kind of what takes time", NULL)               \

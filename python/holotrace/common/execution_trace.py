@@ -75,9 +75,9 @@ class ExecutionTrace:
         self.path = os.fspath(path)
         table = _core.run("et-nodes", {"et": self.path})
         self._result = Result(table)
-        for note in table.notes:
-            if note.startswith("warning: "):
-                logger.warning(note[len("warning: "):])
+        for note in table.findings:
+            if note["severity"] == "warning":
+                logger.warning(note["sentence"])
         self._columns: Dict[str, Any] = {}
         self.nodes = _Nodes(self, self._column("id"))
         self._children: Optional[Dict[int, List[int]]] = None

@@ -23,6 +23,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
+#include "model/finding/finding.h"
 #include "model/hint.h"
 #include "model/communication/chosen_calls.h"
 
@@ -345,19 +346,18 @@ static enum ht_status put_summary(
 
 /* ---- all ranks ---- */
 
-static enum ht_status add_hint(ht_table *table)
+static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 {
 	double wait = ht_hint_total(table, "wait_ns"),
 	       all = wait + ht_hint_total(table, "transfer_ns");
 	if (!(all > 0))
 		return HT_OK;
-	if (wait > HT_WORTH_A_HINT * all)
-		return ht_table_add_note(table,
-		        "%s of the communication is waiting for the last rank. Next: stragglers",
-		        ht_share_text(wait / all).text);
-	return ht_table_add_note(table,
-	        "%s of the communication is transfer. Next: comm-overlap shows what compute hides",
-	        ht_share_text((all - wait) / all).text);
+	bool waits = wait > HT_WORTH_A_HINT * all;
+	struct ht_finding f = ht_finding("collective-time", HT_STATE_FOUND);
+	f.variant = waits ? "waiting" : "transfer";
+	ht_finding_share(&f, (waits ? wait : all - wait) / all, "of.communication", HT_NO_I64);
+	ht_finding_next(&f, waits ? "stragglers" : "comm-overlap");
+	return ht_finding_note(arena, &f, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -378,7 +378,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 			calls[n++] = all[i];
 	if (ht_run_is(run, "view", "summary")) {
 		HT_TRY(put_summary(run, calls, n, table));
-		HT_TRY(add_hint(table));
+		HT_TRY(add_hint(run->scratch, table));
 	} else
 		for (size_t i = 0; i < n; i++)
 			put_call(table, run, parts, &calls[i]);

@@ -15,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
 #include "base/sort.h"
+#include "model/finding/finding.h"
 #include "model/hint.h"
 #include "model/communication/exposed.h"
 #include "model/device/gpu_work.h"
@@ -271,7 +272,7 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 	return devices.n ? HT_OK : put_device(run, &nothing, by, part);
 }
 
-static enum ht_status add_hint(ht_table *table)
+static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 {
 	double all = ht_hint_total(table, "communication_ns");
 	double exposed = ht_hint_total(table, "exposed_ns"),
@@ -279,10 +280,12 @@ static enum ht_status add_hint(ht_table *table)
 	if (!(exposed > HT_WORTH_A_HINT * all))
 		return HT_OK;
 	bool waits = wait > exposed / 2;
-	return ht_table_add_note(table, "Compute hides %s of the communication%s. Next: %s",
-	        ht_share_text((all - exposed) / all).text,
-	        waits ? "; most of the rest is waiting for other ranks" : "",
-	        waits ? "stragglers" : "collectives");
+	struct ht_finding f = ht_finding("overlap", HT_STATE_FOUND);
+	ht_finding_share(&f, (all - exposed) / all, "of.communication", HT_NO_I64);
+	ht_finding_ratio(&f, "exposed_share", exposed / all);
+	ht_finding_text(&f, "waits", waits ? "" : NULL);
+	ht_finding_next(&f, waits ? "stragglers" : "collectives");
+	return ht_finding_note(arena, &f, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -302,6 +305,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		        table, "%zu of %zu ranks have no events", n_without, parts->n));
 	if (!any)
 		return ht_table_add_note(table, "no communication kernels in the selection");
-	HT_TRY(add_hint(table));
+	HT_TRY(add_hint(run->scratch, table));
 	return ht_clocks_note(run, table);
 }

@@ -38,7 +38,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(OVERLAP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
 	COLUMN(OVERLAP_STEP, "step", HT_I64, HT_KEY, "profiler step; null for all of them", NULL)  \
 	COLUMN(OVERLAP_STEP_NS, "step_ns", HT_DURATION, HT_MEASURE,                                \
-	        "length of the step, up to its last GPU work", NULL)                               \
+	        "length of the step, up to its last GPU activity", NULL)                           \
 	COLUMN(OVERLAP_COMPUTATION_NS, "computation_ns", HT_DURATION, HT_MEASURE,                  \
 	        "computing without communication", NULL)                                           \
 	COLUMN(OVERLAP_OVERLAPPED_NS, "overlapped_ns", HT_DURATION, HT_MEASURE,                    \
@@ -793,6 +793,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	}
 	ht_table_set_bar(table, "communication_share");
 	if (!ht_table_n_rows(table))
-		return ht_table_add_note(table, "no steps, operators or GPU work in the traces");
+		return ht_table_add_note(table, "no steps, operators or GPU activity in the traces");
 	return ht_clocks_note(run, table);
 }

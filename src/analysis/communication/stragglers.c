@@ -85,7 +85,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(RANK_GPU_EXCESS_NS, "gpu_excess_ns", HT_DURATION, HT_DETAIL,                        \
 	        "GPU time per step above the median of the other ranks of its group", NULL)        \
 	COLUMN(RANK_GPU_EXCESS_NAME, "gpu_excess_name", HT_STR, HT_DETAIL,                         \
-	        "GPU work with the largest such time", NULL)                                       \
+	        "GPU activity with the largest such time", NULL)                                   \
 	COLUMN(RANK_HOST_EXCESS_NS, "host_excess_ns", HT_DURATION, HT_DETAIL,                      \
 	        "host time per step, without CUDA calls, above the median of the other "           \
 	        "ranks of its group",                                                              \
@@ -149,7 +149,7 @@ const struct ht_analysis ht_analysis_stragglers = {
 	                "Which ranks keep the others waiting, by how much, why, and at which collectives?",
 	        .method =
 	                "Per collective, matched over ranks, how long after the earliest start each "
-	                "rank starts; delay is the last start minus the last but one. A candidate "
+	                "rank starts; delay: gap between the last and the second-last rank. A candidate "
 	                "has more to do than the others in most steps, alone or as one of several.",
 	        .hta = "get_potential_stragglers",
 	        .schemas = schemas,

@@ -157,7 +157,7 @@ const struct ht_analysis ht_analysis_diff = {
 	                "How much longer is a step, and which operators and kernels explain it?",
 	        .method =
 	                "Every moment of a step belongs to the innermost row of its thread, or of the "
-	                "backward pass that this waits for; GPU work counts by its duration. Per name "
+	                "backward pass that this waits for; GPU activity counts by its duration. Per name "
 	                "over the chosen ranks and steps of both runs, test minus control, with 95 % "
 	                "intervals over steps; what may be noise is folded.",
 	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",

@@ -54,9 +54,9 @@ const struct ht_analysis ht_analysis_idle_breakdown = {
 		.page_view = "idle",
 		.title = "Idle breakdown",
 		.question = "What did each stream wait for while it was idle?",
-		.method = "The gap before a piece of GPU work is host_wait until its launch starts; the rest "
+		.method = "The gap before a GPU activity is host_wait until its launch starts; the rest "
 			  "is kernel_wait when shorter than threshold, else communication_wait while communication runs on "
-			  "another stream, and other; before the first launch in the file it is leading, which is also "
+			  "another stream, and other; before the first recorded launch it is leading, which is also "
 			  "shown for the device as a whole. By rank, device, stream, "
 			  "category.",
 		.hta = "get_idle_time_breakdown",
@@ -123,7 +123,7 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 }
 
 static const struct ht_hint hints[] = {
-	{ "host_wait", "waiting for the host to launch", "critical-path" },
+	{ "host_wait", "waiting for the CPU to launch", "critical-path" },
 	{ "kernel_wait", "the way from the launch call to the GPU", "launch-stats" },
 	{ "communication_wait", "queued work that waits while communication runs", "collectives" },
 	{ "other", "queued work that waits for an event or another stream", "critical-path" },
@@ -134,8 +134,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	HT_TRY(ht_frame_set_method(run, table, "share of idle time and of the span"));
 	ht_table_set_bar(table, "span_share");
-	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU work in the selection"));
-	return run->policy.no_hints ? HT_OK
-	                            : ht_hint_largest(table, "idle_ns", "idle_category",
-	                                      "streams' idle time", hints, HT_COUNT(hints));
+	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU activity in the selection"));
+	return run->policy.no_hints
+	               ? HT_OK
+	               : ht_hint_largest(run->scratch, table, "idle_ns", "idle_category",
+	                         "of.stream_idle_time", hints, HT_COUNT(hints));
 }

@@ -118,6 +118,6 @@ static enum ht_status describe_gaps(struct ht_run *run, struct ht_part *part)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	HT_TRY(ht_frame_set_method(run, table, "gaps between GPU work"));
-	return ht_parts_rows_or(run, parts, table, "no gaps between GPU work in the selection");
+	HT_TRY(ht_frame_set_method(run, table, "gaps between GPU activity"));
+	return ht_parts_rows_or(run, parts, table, "no gaps between GPU activity in the selection");
 }

@@ -42,7 +42,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(WORKS_STEP, "step", HT_I64, HT_DETAIL, "profiler step that launched it", NULL)      \
 	COLUMN(WORKS_TS_NS, "ts_ns", HT_TIME, HT_DETAIL, "start, from the first event of the set", \
 	        NULL)                                                                              \
-	COLUMN(WORKS_COUNT, "count", HT_I64, HT_DETAIL, "pieces of GPU work in the row: 1", NULL)  \
+	COLUMN(WORKS_COUNT, "count", HT_I64, HT_DETAIL, "GPU activities in the row: 1", NULL)      \
 	COLUMN(WORKS_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "its duration", NULL)              \
 	COLUMN(WORKS_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",   \
 	        NULL)                                                                              \
@@ -58,7 +58,7 @@ HT_COLUMNS(of_works, WORKS_COLUMNS);
 	COLUMN(OF##_ANNOTATION, "annotation", HT_STR, HT_KEY,                                      \
 	        "innermost annotation, null when there is none", NULL)
 #define SUMS(COLUMN, OF)                                                                           \
-	COLUMN(OF##_COUNT, "count", HT_I64, HT_MEASURE, "pieces of GPU work in the row", NULL)     \
+	COLUMN(OF##_COUNT, "count", HT_I64, HT_MEASURE, "GPU activities in the row", NULL)         \
 	COLUMN(OF##_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)     \
 	COLUMN(OF##_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",    \
 	        NULL)
@@ -100,7 +100,7 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 		.page_view = "annotations",
 		.title = "Kernel annotations",
 		.question = "Which user annotation does each kernel belong to?",
-		.method = "GPU work belongs to the annotations that are open where its launch starts: on that "
+		.method = "GPU activity belongs to the annotations that are open where its launch starts: on that "
 			  "thread, or on the one that waits for its backward pass; work without a launch "
 			  "in the file to those of its stream that it starts in. Sums "
 			  "by annotation, longest first; single pieces by rank and start.",
@@ -348,7 +348,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
 	ht_table_set_bar(table, "share");
-	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU work in the selection"));
+	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU activity in the selection"));
 	return ht_run_is(run, "group-by", "none") ? HT_OK
 	                                          : ht_table_sort(run->ctx, table, "-dur_ns");
 }

@@ -14,6 +14,7 @@
  * Definition: HTA get_gpu_kernel_breakdown, second table.
  */
 #include "analysis/analysis.h"
+#include "model/finding/finding.h"
 #include "model/hint.h"
 #include "model/device/gpu_work.h"
 #include "model/rows/work_names.h"
@@ -107,7 +108,7 @@ static const struct ht_param params[] = {
 	{ "ratio-of", HT_STR, "names",
 	        "duration-ratio is a quantile over names as in HTA, or a share of time",
 	        "names|time" },
-	{ "include-memory", HT_BOOL, "true", "show copies and sets too; =false leaves them out",
+	{ "include-memory", HT_BOOL, "true", "show memcpy and memset too; =false leaves them out",
 	        NULL },
 };
 
@@ -118,7 +119,7 @@ const struct ht_analysis ht_analysis_kernel_breakdown = {
 		.page_view = "kernel-types",
 		.title = "Kernel breakdown",
 		.question = "Which kernels take the time, and is it even over ranks?",
-		.method = "Durations of GPU work by type and full name. With more than num-kernels names at "
+		.method = "Durations of GPU activity by type and full name. With more than num-kernels names at "
 			  "most the num-kernels longest stay, duration-ratio may leave fewer, and the rest is "
 			  "pooled as others. Largest sum first over all types and ranks, then rank, type and name; "
 			  "others last.",
@@ -460,11 +461,14 @@ static enum ht_status add_hint(struct ht_run *run, ht_table *table)
 	const char *brief = ht_hint_name(run->scratch, name);
 	if (!brief)
 		return ht_fail_nomem(run->ctx);
-	return ht_table_add_note(table, "%s takes %s of the GPU time. Next: %s", brief,
-	        ht_share_text(most / all).text,
-	        !strcmp(type, "communication") ? "collectives"
-	        : !strcmp(type, "memory")      ? "memory-bandwidth"
-	                                       : "kernel-annotations says what launches it");
+	struct ht_finding f = ht_finding("top-kernel", HT_STATE_FOUND);
+	ht_finding_subject(&f, "kernel", name);
+	ht_finding_text(&f, "name", brief);
+	ht_finding_share(&f, most / all, "of.gpu_time", HT_NO_I64);
+	ht_finding_next(&f, !strcmp(type, "communication") ? "collectives"
+	                    : !strcmp(type, "memory")      ? "memory-bandwidth"
+	                                                   : "kernel-annotations");
+	return ht_finding_note(run->scratch, &f, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -481,7 +485,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < kernels.n; i++)
 		put_kernel(run, table, &kernels.items[i]);
 	if (!kernels.n)
-		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
+		HT_TRY(ht_table_add_note(table, "no GPU activity in the selection"));
 	ht_table_set_bar(table, "share");
 	return run->policy.no_hints ? HT_OK : add_hint(run, table);
 }

@@ -27,20 +27,20 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "name of the operator that starts the sequence", NULL)                             \
 	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "times the sequence occurs", NULL)          \
 	COLUMN(COL_KERNELS, "kernels", HT_I64, HT_MEASURE,                                         \
-	        "kernels, copies and sets in one sequence", NULL)                                  \
+	        "kernels, memcpy and memset in one sequence", NULL)                                \
 	COLUMN(COL_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                      \
-	        "duration of its GPU work, all occurrences", NULL)                                 \
+	        "duration of its GPU activity, all occurrences", NULL)                             \
 	COLUMN(COL_OP_NS, "op_ns", HT_DURATION, HT_MEASURE,                                        \
 	        "duration of the operator on the host, all occurrences", NULL)                     \
 	COLUMN(COL_PATTERN, "pattern", HT_STR, HT_KEY,                                             \
-	        "operator and GPU work in order of start, joined by |", NULL)
+	        "operator and GPU activity in order of start, joined by |", NULL)
 HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
 	{ "operator", HT_STR, NULL,
 	        "text that the operator's name contains; without it every outermost operator",
 	        NULL },
-	{ "min-length", HT_I64, "3", "least number of kernels, copies and sets in a sequence",
+	{ "min-length", HT_I64, "3", "least number of kernels, memcpy and memset in a sequence",
 	        NULL },
 	{ "top-patterns", HT_I64, "5",
 	        "saved trace: how many of the most frequent patterns are marked", NULL },
@@ -56,7 +56,7 @@ const struct ht_analysis ht_analysis_kernel_sequences = {
 	        .title = "Frequent kernel sequences",
 	        .question = "Which sequences of kernels does an operator launch again and again?",
 	        .method =
-	                "The GPU work launched inside each outermost operator of that name, by start "
+	                "The GPU activity launched inside each outermost operator of that name, by start "
 	                "time, counted by the sequence of names.",
 	        .hta = "get_frequent_cuda_kernel_sequences",
 	        HT_ONE_SCHEMA(columns),
@@ -122,8 +122,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (ht_table_n_rows(table))
 		return HT_OK;
 	if (name)
-		return ht_table_add_note(table, "no '%s' launches %lld or more pieces of GPU work",
-		        name, min_length);
+		return ht_table_add_note(
+		        table, "no '%s' launches %lld or more GPU activities", name, min_length);
 	return ht_table_add_note(
-	        table, "no operator launches %lld or more pieces of GPU work", min_length);
+	        table, "no operator launches %lld or more GPU activities", min_length);
 }

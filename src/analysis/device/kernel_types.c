@@ -31,7 +31,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace; null for all ranks together", \
 	        NULL)                                                                              \
 	COLUMN(COL_KERNEL_TYPE, "kernel_type", HT_STR, HT_KEY,                                     \
-	        "the types of GPU work active at the same time: compute, "                         \
+	        "the types of GPU activity active at the same time: compute, "                     \
 	        "communication, memory, other",                                                    \
 	        NULL)                                                                              \
 	COLUMN(COL_SUM_NS, "sum_ns", HT_DURATION, HT_MEASURE,                                      \
@@ -49,7 +49,7 @@ HT_COLUMNS(label_columns, LABEL_COLUMNS);
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "all", "sum over ranks, or one group of rows per rank", "all|rank" },
 	{ "include-memory", HT_BOOL, "true",
-	        "count copies and sets as memory; =false leaves them out", NULL },
+	        "count memcpy and memset as memory; =false leaves them out", NULL },
 };
 
 const struct ht_analysis ht_analysis_kernel_types = {
@@ -205,7 +205,7 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 static const struct ht_hint hints[] = {
 	{ "compute", "compute alone", "kernel-breakdown" },
 	{ "communication", "communication that no compute hides", "comm-overlap" },
-	{ "memory", "copies and sets alone", "memory-bandwidth" },
+	{ "memory", "memcpy and memset alone", "memory-bandwidth" },
 };
 
 static bool are_labels(const struct ht_part *part)
@@ -234,9 +234,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!by_rank)
 		put_labels(run, table, HT_NO_I64, labels);
 	if (!ht_table_n_rows(table))
-		HT_TRY(ht_table_add_note(table, "no GPU work in the selection"));
+		HT_TRY(ht_table_add_note(table, "no GPU activity in the selection"));
 	ht_table_set_bar(table, "share");
 	return run->policy.no_hints ? HT_OK
-	                            : ht_hint_largest(table, "sum_ns", "kernel_type", "busy time",
-	                                      hints, HT_COUNT(hints));
+	                            : ht_hint_largest(run->scratch, table, "sum_ns", "kernel_type",
+	                                      "of.busy_time", hints, HT_COUNT(hints));
 }

@@ -17,6 +17,7 @@
 #include "analysis/analysis.h"
 #include "base/intern.h"
 #include "base/sort.h"
+#include "model/finding/finding.h"
 #include "model/hint.h"
 #include "model/rows/frame.h"
 #include "model/device/launch.h"
@@ -35,7 +36,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "correlation id that links call and work", NULL)                                   \
 	COLUMN(LAUNCHES_CPU_NS, "cpu_ns", HT_DURATION, HT_MEASURE, "duration of the launch call",  \
 	        NULL)                                                                              \
-	COLUMN(LAUNCHES_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "duration of the GPU work",     \
+	COLUMN(LAUNCHES_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "duration of the GPU activity", \
 	        NULL)                                                                              \
 	COLUMN(LAUNCHES_LAUNCH_DELAY_NS, "launch_delay_ns", HT_DURATION, HT_MEASURE,               \
 	        "from the end of the call to the start of the work, 0 when it starts before",      \
@@ -46,7 +47,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(LAUNCHES_STREAM, "stream", HT_I64, HT_DETAIL, "stream on the GPU", NULL)            \
 	COLUMN(LAUNCHES_INDEX_LAUNCH, "index_launch", HT_I64, HT_DETAIL, "row of the launch call", \
 	        NULL)                                                                              \
-	COLUMN(LAUNCHES_INDEX_GPU, "index_gpu", HT_I64, HT_DETAIL, "row of the GPU work", NULL)
+	COLUMN(LAUNCHES_INDEX_GPU, "index_gpu", HT_I64, HT_DETAIL, "row of the GPU activity", NULL)
 HT_COLUMNS(of_launches, LAUNCHES_COLUMNS);
 
 #define SUMMARY_COLUMNS(COLUMN)                                                                    \
@@ -95,7 +96,7 @@ enum { NAME, COUNT, N_SHORT, DELAY };
 
 #define COUNTS_COLUMNS(COLUMN)                                                                     \
 	COLUMN(COUNTS_N_LINKED, "n_linked", HT_I64, HT_MEASURE,                                    \
-	        "GPU work whose launch call is in the trace", NULL)
+	        "GPU activity whose launch call is in the trace", NULL)
 HT_COLUMNS(counts, COUNTS_COLUMNS);
 
 static const struct ht_param params[] = {
@@ -105,7 +106,7 @@ static const struct ht_param params[] = {
 	        NULL },
 	{ "launch-delay-cutoff", HT_DURATION, "100us", "a delay longer than this is an outlier",
 	        NULL },
-	{ "include-memory", HT_BOOL, "true", "copies and sets too", NULL },
+	{ "include-memory", HT_BOOL, "true", "memcpy and memset too", NULL },
 };
 
 const struct ht_analysis ht_analysis_launch_stats = {
@@ -114,9 +115,8 @@ const struct ht_analysis ht_analysis_launch_stats = {
 	        .page_view = "launch",
 	        .title = "Launch statistics",
 	        .question = "How long do launches take, and how long does launched work wait?",
-	        .method =
-	                "Per piece of GPU work with its launch call: duration of both, and the delay "
-	                "from the end of the call to the start of the work.",
+	        .method = "Per GPU activity with its launch call: duration of both, and the delay "
+	                  "from the end of the call to the start of the work.",
 	        .hta = "get_cuda_kernel_launch_stats",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
@@ -419,15 +419,15 @@ static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
-static enum ht_status add_hint(ht_table *table)
+static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 {
 	double all = ht_hint_total(table, "count"), n_short = ht_hint_total(table, "n_short");
 	if (!(n_short > all / 2))
 		return HT_OK;
-	return ht_table_add_note(table,
-	        "%s of the GPU work is shorter than the call that launches it: fuse it or capture it in a "
-	        "graph. Next: kernel-sequences",
-	        ht_share_text(n_short / all).text);
+	struct ht_finding f = ht_finding("short-activity", HT_STATE_FOUND);
+	ht_finding_share(&f, n_short / all, "of.gpu_activities", HT_NO_I64);
+	ht_finding_next(&f, "kernel-sequences");
+	return ht_finding_note(arena, &f, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -447,9 +447,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		ht_sum(&n_linked, ht_table_i64(parts->list[i].facts[1], 0, 0));
 	if (!n_linked)
 		return ht_table_add_note(
-		        table, "no GPU work with its launch call in the selection");
+		        table, "no GPU activity with its launch call in the selection");
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(
 		        table, "none of %lld launches is of this kind", (long long)n_linked);
-	return view == VIEW_SUMMARY ? add_hint(table) : HT_OK;
+	return view == VIEW_SUMMARY ? add_hint(run->scratch, table) : HT_OK;
 }

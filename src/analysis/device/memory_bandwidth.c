@@ -48,7 +48,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(SUMMARY_P75_GBPS, "p75_gbps", HT_F64, HT_DETAIL,                                    \
 	        "third quartile over those points", "GB/s")                                        \
 	COLUMN(SUMMARY_MAX_GBPS, "max_gbps", HT_F64, HT_MEASURE, "largest bandwidth", "GB/s")      \
-	COLUMN(SUMMARY_COPIES, "copies", HT_I64, HT_MEASURE, "copies or sets of this kind", NULL)  \
+	COLUMN(SUMMARY_COPIES, "copies", HT_I64, HT_MEASURE, "memcpy or memset of this kind",      \
+	        NULL)                                                                              \
 	COLUMN(SUMMARY_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                       \
 	        "bytes they moved; null when the file does not say", NULL)                         \
 	COLUMN(SUMMARY_BUSY_NS, "busy_ns", HT_DURATION, HT_MEASURE,                                \
@@ -204,5 +205,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_parts_rows(run, parts, 0, ht_run_series_zero(run), table));
 	if (ht_table_n_rows(table))
 		return HT_OK;
-	return ht_table_add_note(table, "no GPU copies or sets in the selection");
+	return ht_table_add_note(table, "no memcpy or memset in the selection");
 }

@@ -190,7 +190,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	}
 	if (max == 0)
 		return ht_table_add_note(
-		        table, "no GPU work with its launch call in the selection");
+		        table, "no GPU activity with its launch call in the selection");
 	if (given)
 		return ht_table_add_note(table, "no queue reached %lld; the longest is %lld",
 		        (long long)ht_run_i64(run, "max-queue-length"), (long long)max);

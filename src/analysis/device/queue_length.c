@@ -58,11 +58,11 @@ HT_COLUMNS(summary, SUMMARY_COLUMNS);
 	        "GPU index; null when unknown or with hta-compat", NULL)                           \
 	COLUMN(SERIES_STREAM, "stream", HT_I64, HT_KEY, "stream on the GPU", NULL)                 \
 	COLUMN(SERIES_INDEX, "index", HT_I64, HT_DETAIL,                                           \
-	        "row of the launch call or GPU work that changes the length", NULL)                \
+	        "row of the launch call or GPU activity that changes the length", NULL)            \
 	COLUMN(SERIES_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                             \
 	        "time of the change, from the first event of all ranks", NULL)                     \
-	COLUMN(SERIES_PID, "pid", HT_I64, HT_DETAIL, "process id of the GPU work", NULL)           \
-	COLUMN(SERIES_TID, "tid", HT_I64, HT_DETAIL, "thread id of the GPU work", NULL)            \
+	COLUMN(SERIES_PID, "pid", HT_I64, HT_DETAIL, "process id of the GPU activity", NULL)       \
+	COLUMN(SERIES_TID, "tid", HT_I64, HT_DETAIL, "thread id of the GPU activity", NULL)        \
 	COLUMN(SERIES_QUEUE_LENGTH, "queue_length", HT_I64, HT_MEASURE,                            \
 	        "launched and not started from this time on", NULL)
 HT_COLUMNS(series_columns, SERIES_COLUMNS);
@@ -89,7 +89,7 @@ const struct ht_analysis ht_analysis_queue_length = {
 	        .question =
 	                "How much launched work waits on each stream, and does the GPU run dry?",
 	        .method =
-	                "Length = launch calls started minus GPU work started, per stream, of all work in "
+	                "Length = launch calls started minus GPU activity started, per stream, of all work in "
 	                "the trace; a graph launch counts each of its kernels. Statistics are over the "
 	                "change points; time_mean and empty_share are weighted by time.",
 	        .hta = "get_queue_length_time_series, get_queue_length_summary",
@@ -184,5 +184,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		ht_table_set_bar(table, "empty_share");
 	if (ht_table_n_rows(table))
 		return HT_OK;
-	return ht_table_add_note(table, "no GPU work with its launch call in the selection");
+	return ht_table_add_note(table, "no GPU activity with its launch call in the selection");
 }

@@ -34,11 +34,11 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(SUMMARY_COPIES, "copies", HT_I64, HT_MEASURE, "copies attached to nodes", NULL)     \
 	COLUMN(SUMMARY_SETS, "sets", HT_I64, HT_MEASURE, "memory sets attached to nodes", NULL)    \
 	COLUMN(SUMMARY_ORPHANS, "orphans", HT_I64, HT_MEASURE,                                     \
-	        "GPU work launched before the window", NULL)                                       \
+	        "GPU activity launched before the window", NULL)                                   \
 	COLUMN(SUMMARY_THREAD_DEPS, "thread_deps", HT_I64, HT_DETAIL,                              \
 	        "nodes that wait for one of another thread", NULL)                                 \
-	COLUMN(SUMMARY_SYNC_DEPS, "sync_deps", HT_I64, HT_DETAIL, "waits of nodes for GPU work",   \
-	        NULL)                                                                              \
+	COLUMN(SUMMARY_SYNC_DEPS, "sync_deps", HT_I64, HT_DETAIL,                                  \
+	        "waits of nodes for GPU activity", NULL)                                           \
 	COLUMN(SUMMARY_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE,                                \
 	        "time of calls without the calls inside, profiler steps left out", NULL)
 HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
@@ -53,7 +53,7 @@ HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 	COLUMN(NODE_DUR_NS, "dur_ns", HT_DURATION, HT_MEASURE, "duration of the event", NULL)      \
 	COLUMN(NODE_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE,                                   \
 	        "the same without the calls inside", NULL)                                         \
-	COLUMN(NODE_GPU_EVENTS, "gpu_events", HT_I64, HT_MEASURE, "GPU work that it launched",     \
+	COLUMN(NODE_GPU_EVENTS, "gpu_events", HT_I64, HT_MEASURE, "GPU activity that it launched", \
 	        NULL)                                                                              \
 	COLUMN(NODE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL)     \
 	COLUMN(NODE_THREAD_DEP, "thread_dep", HT_U64, HT_MEASURE,                                  \
@@ -84,7 +84,7 @@ static const struct ht_schema schemas[] = {
 
 static const struct ht_param params[] = {
 	{ "et", HT_STR, NULL, "execution traces: files, folders or RANK=FILE, one per line", NULL },
-	{ "view", HT_STR, "summary", "a row per rank, per node, or per piece of GPU work",
+	{ "view", HT_STR, "summary", "a row per rank, per node, or per GPU activity",
 	        "summary|nodes|gpu" },
 	{ "mode", HT_STR, "ours", "ours, or what Chakra's linker does", "ours|chakra" },
 	{ "gap", HT_DURATION, "1ms",
@@ -99,7 +99,7 @@ const struct ht_analysis ht_analysis_et_link = {
 	        .question =
 	                "When did each node of an execution trace run, and what did it launch and wait for?",
 	        .method =
-	                "Nodes and events with the same record function id are the same call; GPU work "
+	                "Nodes and events with the same record function id are the same call; GPU activity "
 	                "belongs to the call around its launch.",
 	        .hta = "correlate_execution_trace",
 	        .schemas = schemas,

@@ -33,20 +33,20 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "path from the outermost monitored event, joined by sep", NULL)                    \
 	COLUMN(COL_HOST_NS, "host_ns", HT_DURATION, HT_MEASURE, "duration of the event", NULL)     \
 	COLUMN(COL_DEVICE_NS, "device_ns", HT_DURATION, HT_MEASURE,                                \
-	        "durations of the device work launched inside, whole", NULL)                       \
+	        "durations of the device activity launched inside, whole", NULL)                   \
 	COLUMN(COL_LAUNCH_NS, "launch_ns", HT_DURATION, HT_MEASURE,                                \
 	        "durations of the launches inside", NULL)                                          \
 	COLUMN(COL_CUDA_RUNTIME, "cuda_runtime", HT_STR, HT_DETAIL,                                \
 	        "the launches inside, with their durations in ms", NULL)                           \
 	COLUMN(COL_KERNELS, "kernels", HT_STR, HT_DETAIL,                                          \
-	        "the device work, with its durations in ms", NULL)                                 \
+	        "the device activity, with its durations in ms", NULL)                             \
 	COLUMN(COL_KERNEL_INFOS, "kernel_infos", HT_STR, HT_DETAIL,                                \
-	        "the device work, with its args", NULL)                                            \
+	        "the device activity, with its args", NULL)                                        \
 	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
 	COLUMN(COL_DEPTH, "depth", HT_I64, HT_DETAIL, "1 for an event inside no other", NULL)      \
 	COLUMN(COL_THREAD, "thread", HT_STR, HT_DETAIL, "pid/tid", NULL)                           \
 	COLUMN(COL_EVENT, "event", HT_EVENT, HT_DETAIL, "the event, the first of several", NULL)   \
-	COLUMN(COL_N_WORK, "n_work", HT_I64, HT_DETAIL, "pieces of device work", NULL)             \
+	COLUMN(COL_N_WORK, "n_work", HT_I64, HT_DETAIL, "device activities", NULL)                 \
 	COLUMN(COL_CALLS, "calls", HT_I64, HT_DETAIL,                                              \
 	        "events in this row: more than 1 with aggregate", NULL)                            \
 	COLUMN(COL_ARGS, "args", HT_STR, HT_DETAIL, "args of the event, with with-args", NULL)
@@ -57,7 +57,7 @@ static const struct ht_param params[] = {
 	        "categories of launches, separated by commas (default: cuda_runtime, on NPUs CANN)",
 	        NULL },
 	{ "device-cat", HT_STR, NULL,
-	        "categories of device work, separated by commas (default: kernel, on NPUs their kernels)",
+	        "categories of device activity, separated by commas (default: kernel, on NPUs their kernels)",
 	        NULL },
 	{ "monitor-cat", HT_STR, "python_function", "categories of the events to list", NULL },
 	{ "preset", HT_STR, "default",
@@ -72,7 +72,7 @@ static const struct ht_param params[] = {
 	{ "follow-fwdbwd", HT_BOOL, "false",
 	        "also list the backward pass under its forward operator, as $$[backward]", NULL },
 	{ "with-args", HT_BOOL, "false", "with the args of each event", NULL },
-	{ "lists", HT_BOOL, "true", "with the lists of launches and device work", NULL },
+	{ "lists", HT_BOOL, "true", "with the lists of launches and device activity", NULL },
 	{ "cells", HT_STR, "json", "how lists are written", "json|python" },
 	{ "sep", HT_STR, "$$", "what joins the names of a path", NULL },
 };
@@ -82,9 +82,9 @@ const struct ht_analysis ht_analysis_call_tree = {
 		.name = "call-tree",
 		.group = "views",
 		.title = "Call tree",
-		.question = "Which call on the host started which device work, call by call?",
+		.question = "Which call on the host started which device activity, call by call?",
 		.method = "One row per monitored event with the path of calls around it; launches inside it on its "
-			  "thread and the device work with their correlation, counted whole. Inclusive: do not add "
+			  "thread and the device activity with their correlation, counted whole. Inclusive: do not add "
 			  "up rows of different depth.",
 		HT_ONE_SCHEMA(columns),
 		.replaces = "profile_parser",
@@ -479,7 +479,7 @@ static enum ht_status add_notes(
 	if (!f->n_rows)
 		HT_TRY(add_other_categories(l, options->monitor, table));
 	HT_TRY(ht_table_add_note(table,
-	        "rank %lld: device work matched by correlation %zu, flow %zu, External id %zu",
+	        "rank %lld: device activity matched by correlation %zu, flow %zu, External id %zu",
 	        rank, f->n_by_correlation, f->n_by_flow + f->n_by_op, f->n_by_external));
 	if (l->max_depth == MAX_PATH && f->deepest > MAX_PATH)
 		HT_TRY(ht_table_add_warning(table,
@@ -488,13 +488,13 @@ static enum ht_status add_notes(
 		        rank, f->deepest, MAX_PATH));
 	if (f->n_loose_launches || f->n_loose_works)
 		HT_TRY(ht_table_add_note(table,
-		        "rank %lld: in no row: %zu launches of %.6f ms, %zu pieces of device work of "
+		        "rank %lld: in no row: %zu launches of %.6f ms, %zu device activities of "
 		        "%.6f ms",
 		        rank, f->n_loose_launches, (double)f->loose_launch_ns / 1e6,
 		        f->n_loose_works, (double)f->loose_work_ns / 1e6));
 	if (f->n_shared_correlations)
 		HT_TRY(ht_table_add_warning(table,
-		        "rank %lld: %zu pieces of device work have the correlation of several "
+		        "rank %lld: %zu device activities have the correlation of several "
 		        "launches; each counts with one of them",
 		        rank, f->n_shared_correlations));
 	if (f->missed && f->missed_ns > f->work_ns / 100)

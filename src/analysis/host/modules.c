@@ -31,19 +31,19 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_HOST_TOTAL_NS, "host_total_ns", HT_DURATION, HT_MEASURE, "time of its calls",   \
 	        NULL)                                                                              \
 	COLUMN(COL_DEVICE_SELF_NS, "device_self_ns", HT_DURATION, HT_MEASURE,                      \
-	        "GPU work launched inside, but not inside a module inside", NULL)                  \
+	        "GPU activity launched inside, but not inside a module inside", NULL)              \
 	COLUMN(COL_DEVICE_TOTAL_NS, "device_total_ns", HT_DURATION, HT_MEASURE,                    \
-	        "GPU work launched inside", NULL)                                                  \
+	        "GPU activity launched inside", NULL)                                              \
 	COLUMN(COL_BACKWARD_HOST_SELF_NS, "backward_host_self_ns", HT_DURATION, HT_DETAIL,         \
 	        "time of the operators of its own backward pass", NULL)                            \
 	COLUMN(COL_BACKWARD_HOST_TOTAL_NS, "backward_host_total_ns", HT_DURATION, HT_MEASURE,      \
 	        "with those of the modules inside", NULL)                                          \
 	COLUMN(COL_BACKWARD_DEVICE_SELF_NS, "backward_device_self_ns", HT_DURATION, HT_DETAIL,     \
-	        "GPU work of its own backward pass", NULL)                                         \
+	        "GPU activity of its own backward pass", NULL)                                     \
 	COLUMN(COL_BACKWARD_DEVICE_TOTAL_NS, "backward_device_total_ns", HT_DURATION, HT_MEASURE,  \
 	        "with that of the modules inside", NULL)                                           \
 	COLUMN(COL_DEVICE_SHARE, "device_share", HT_RATIO, HT_DETAIL,                              \
-	        "its own GPU work, forward and backward, of that of all modules", NULL)            \
+	        "its own GPU activity, forward and backward, of that of all modules", NULL)        \
 	COLUMN(COL_NAME, "name", HT_STR, HT_DETAIL, "module", NULL)                                \
 	COLUMN(COL_DEPTH, "depth", HT_I64, HT_DETAIL, "1 for a module inside no other", NULL)
 HT_COLUMNS(columns, COLUMNS);
@@ -55,7 +55,7 @@ const struct ht_analysis ht_analysis_modules = {
 		.page_view = "modules",
 		.title = "Modules",
 		.question = "Which modules of the model take the time, forward and backward?",
-		.method = "Times of module calls by path, total with and self without what is inside; GPU work "
+		.method = "Times of module calls by path, total with and self without what is inside; GPU activity "
 			  "by where it was launched, of the backward pass by the forward operator. In the order of "
 			  "the model.",
 		HT_ONE_SCHEMA(columns),

@@ -33,9 +33,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 #define MEASURES(COLUMN, BY)                                                                       \
 	COLUMN(BY##_CALLS, "calls", HT_I64, HT_MEASURE, "events", NULL)                            \
 	COLUMN(BY##_DEVICE_SELF_NS, "device_self_ns", HT_DURATION, HT_MEASURE,                     \
-	        "GPU work that it launched itself", NULL)                                          \
+	        "GPU activity that it launched itself", NULL)                                      \
 	COLUMN(BY##_DEVICE_TOTAL_NS, "device_total_ns", HT_DURATION, HT_MEASURE,                   \
-	        "GPU work launched from inside it", NULL)                                          \
+	        "GPU activity launched from inside it", NULL)                                      \
 	COLUMN(BY##_HOST_SELF_NS, "host_self_ns", HT_DURATION, HT_MEASURE,                         \
 	        "its time without operators and runtime calls inside", NULL)                       \
 	COLUMN(BY##_HOST_TOTAL_NS, "host_total_ns", HT_DURATION, HT_MEASURE, "its time", NULL)     \
@@ -82,8 +82,8 @@ const struct ht_analysis ht_analysis_operators = {
 		.title = "Operators",
 		.question = "Which operators take the time, on the host and on the device?",
 		.method = "Times of operators summed over calls: total with and self without what is inside; device "
-			  "times are the GPU work that was launched there. Largest device_self_ns first, "
-			  "host_self_ns when there is no GPU work.",
+			  "times are the GPU activity that was launched there. Largest device_self_ns first, "
+			  "host_self_ns when there is no GPU activity.",
 		.schemas = schemas,
 		.n_schemas = HT_COUNT(schemas),
 		.chosen_by = "by",
@@ -165,7 +165,7 @@ static enum ht_status put_groups(
 		return ht_table_add_note(table, "no operators: record with ProfilerActivity.CPU");
 	if (!device)
 		return ht_table_add_note(
-		        table, "no GPU work below operators: device columns are 0");
+		        table, "no GPU activity below operators: device columns are 0");
 	return HT_OK;
 }
 

@@ -31,7 +31,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        NULL)                                                                              \
 	COLUMN(COL_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE,                                    \
 	        "time in this stack and in none inside it", NULL)                                  \
-	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "events, or pieces of GPU work", NULL)      \
+	COLUMN(COL_COUNT, "count", HT_I64, HT_MEASURE, "events, or GPU activities", NULL)          \
 	COLUMN(COL_SHARE, "share", HT_RATIO, HT_MEASURE, "self_ns of that of all stacks", NULL)
 HT_COLUMNS(columns, COLUMNS);
 
@@ -53,7 +53,7 @@ HT_COLUMNS(python_columns, PYTHON_COLUMNS);
 enum { STACKS, PYTHON, PATHS };
 
 static const struct ht_param params[] = {
-	{ "time", HT_STR, "host", "time of the host, or of GPU work by where it was launched",
+	{ "time", HT_STR, "host", "time of the host, or of GPU activity by where it was launched",
 	        "host|device" },
 	{ "all-rows", HT_BOOL, "false", "show every stack, not only the 65,536 with most time",
 	        NULL },
@@ -66,7 +66,7 @@ const struct ht_analysis ht_analysis_stacks = {
 		.page_view = "flame",
 		.title = "Stacks",
 		.question = "Which stacks of Python functions and operators is the time spent in?",
-		.method = "Time of GPU work under the events around its launch, or own time of host events under "
+		.method = "Time of GPU activity under the events around its launch, or own time of host events under "
 			  "those around them; equal stacks are one row. --format folded writes the lines that "
 			  "flame graph programs read. Largest self_ns first.",
 		HT_ONE_SCHEMA(columns),
@@ -209,7 +209,7 @@ static enum ht_status add_advice(
 		        "with_stack=True for Python functions");
 	if (!any)
 		return ht_table_add_note(table,
-		        "no GPU work in the selection: record with the activity of the device, such as "
+		        "no GPU activity in the selection: record with the activity of the device, such as "
 		        "ProfilerActivity.CUDA");
 	for (size_t i = 0; i < parts->n; i++)
 		found |= ht_table_i64(parts->list[i].facts[PYTHON], 0, 0) != 0;

@@ -94,7 +94,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	        .title = "Critical path",
 	        .question = "What is the time of each step spent on, and what would shorten it?",
 	        .method = "Walked back from the end of a step: each nanosecond belongs to what was "
-	                  "waited for last. Host time counts only while the GPU work that must be "
+	                  "waited for last. Host time counts only while the GPU activity that must be "
 	                  "waited for is idle.",
 	        .hta = "critical_path_analysis",
 	        .schemas = schemas,
@@ -187,29 +187,26 @@ static enum ht_status note_inferred(struct ht_run *run, ht_table *table)
 	if (part == 0)
 		return HT_OK;
 	return ht_table_add_note(table,
-	        "%s of the paths rests on inferred dependencies (tolerance %s)",
+	        "%s of the paths relies on inferred dependencies (tolerance %s)",
 	        ht_share_text(part / sum).text, ht_run_str(run, "tolerance"));
 }
 
 static const struct ht_hint hints[] = {
 	{ "gpu_compute_bound", "GPU compute", "kernel-breakdown" },
-	{ "gpu_communication_bound", "communication on the GPU", "collectives" },
-	{ "gpu_memory_bound", "copies and sets on the GPU", "memory-bandwidth" },
-	{ "cpu_bound", "work of the host", "op-launch-delay" },
-	{ "gpu_kernel_launch_overhead", "the way from launch calls to the GPU", "launch-stats" },
+	{ "gpu_communication_bound", "communication", "collectives" },
+	{ "gpu_memory_bound", "memcpy and memset", "memory-bandwidth" },
+	{ "cpu_bound", "CPU time", "op-launch-delay" },
+	{ "gpu_kernel_launch_overhead", "launch latency", "launch-stats" },
 	{ "gpu_kernel_kernel_overhead", "gaps between kernels in a stream", "idle-breakdown" },
 	{ "queued_before_recording", "waiting behind GPU work from before the recording",
 	        "health" },
-	{ "host_unrecorded",
-	        "time in which the device waited; for what cannot be told: nothing of the host was "
-	        "recorded",
-	        "health" },
+	{ "host_unrecorded", "idle time, cause n/a: no CPU activity recorded", "health" },
 };
 
 /* Without GPU work nothing is launched. */
 static const struct ht_hint host_hints[] = {
-	{ "cpu_bound", "work of the host", "stacks" },
-	{ "data_loading", "loading of data", "steps" },
+	{ "cpu_bound", "CPU time", "stacks" },
+	{ "data_loading", "data loading", "steps" },
 };
 
 static bool has_gpu_time(const ht_table *table)
@@ -236,7 +233,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (view != HT_CP_VIEW_SUMMARY)
 		return HT_OK;
 	bool gpu = has_gpu_time(table);
-	HT_TRY(ht_hint_largest(table, "duration_ns", "bound_by", "critical path",
+	HT_TRY(ht_hint_largest(run->scratch, table, "duration_ns", "bound_by", "of.critical_path",
 	        gpu ? hints : host_hints, gpu ? HT_COUNT(hints) : HT_COUNT(host_hints)));
 	HT_TRY(note_inferred(run, table));
 	return HT_OK;

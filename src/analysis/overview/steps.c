@@ -421,6 +421,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	ht_table_set_bar(table, gpu ? "utilization" : "kernel_share");
 	HT_TRY(ht_parts_rows_or(run, parts, table,
 	        gpu ? "no kernels in the trace: record with ProfilerActivity.CUDA"
-	            : "no steps, operators or GPU work in the trace"));
+	            : "no steps, operators or GPU activity in the trace"));
 	return gpu ? HT_OK : note_period(run, table);
 }

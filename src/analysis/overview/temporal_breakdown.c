@@ -22,6 +22,7 @@
 #include "model/clocks/clocks.h"
 #include "model/communication/breakdown.h"
 #include "model/rows/frame.h"
+#include "model/finding/finding.h"
 #include "model/hint.h"
 
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
@@ -40,7 +41,7 @@ const struct ht_analysis ht_analysis_temporal_breakdown = {
 		.page_view = "temporal",
 		.title = "Temporal breakdown",
 		.question = "How much of the GPU's time is idle, computing, or spent on anything else?",
-		.method = "Per device. Span is first start to last end of the chosen GPU work, idle is when "
+		.method = "Per device. Span is first start to last end of the chosen GPU activity, idle is when "
 			  "nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of "
 			  "the busy time; its parts count only what no earlier class hides.",
 		.hta = "get_temporal_breakdown",
@@ -57,31 +58,33 @@ const struct ht_analysis ht_analysis_temporal_breakdown = {
 	.finish = finish,
 };
 
+static enum ht_status add_share(struct ht_arena *arena, ht_table *table, const char *kind,
+        const char *variant, double share, const char *next)
+{
+	struct ht_finding f = ht_finding(kind, HT_STATE_FOUND);
+	f.variant = variant;
+	ht_finding_share(&f, share, "of.gpu_span", HT_NO_I64);
+	ht_finding_next(&f, next);
+	return ht_finding_note(arena, &f, table);
+}
+
 /* Where to look next, when something other than compute takes a good part of the time. */
-static enum ht_status add_hint(ht_table *table)
+static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 {
 	double span = ht_hint_total(table, "span_ns"), idle = ht_hint_total(table, "idle_ns");
 	double communication = ht_hint_total(table, "communication_ns"),
 	       leading = ht_hint_total(table, "leading_ns");
 	if (leading > idle / 2 && leading > HT_WORTH_A_HINT * span)
-		return ht_table_add_note(table,
-		        "%s of the span is idle before the first launch call in the file: the recording "
-		        "begins earlier than the work. Choose steps, or an annotation",
-		        ht_share_text(leading / span).text);
+		return add_share(arena, table, "leading-idle", "", leading / span, NULL);
 	if (idle > communication && idle > HT_WORTH_A_HINT * span)
-		return ht_table_add_note(table,
-		        "The GPU is idle for %s of the span. Next: idle-breakdown",
-		        ht_share_text(idle / span).text);
+		return add_share(arena, table, "gpu-idle", "", idle / span, "idle-breakdown");
 	if (communication > HT_WORTH_A_HINT * span &&
 	        ht_hint_total(table, "exposed_wait_ns") > communication / 2)
-		return ht_table_add_note(table,
-		        "Communication that no compute hides takes %s of the span, most of it waiting "
-		        "for other ranks. Next: stragglers",
-		        ht_share_text(communication / span).text);
+		return add_share(arena, table, "exposed-communication", "waiting",
+		        communication / span, "stragglers");
 	if (communication > HT_WORTH_A_HINT * span)
-		return ht_table_add_note(table,
-		        "Communication that no compute hides takes %s of the span. Next: comm-overlap",
-		        ht_share_text(communication / span).text);
+		return add_share(arena, table, "exposed-communication", "", communication / span,
+		        "comm-overlap");
 	return HT_OK;
 }
 
@@ -101,8 +104,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		n_without += ht_table_is_null(table, row, span);
 	if (n_without)
 		HT_TRY(ht_table_add_note(table,
-		        "%zu of %zu ranks have no GPU work in the selection", n_without, parts->n));
+		        "%zu of %zu ranks have no GPU activity in the selection", n_without,
+		        parts->n));
 	ht_table_set_bar(table, "compute_share");
-	HT_TRY(add_hint(table));
+	HT_TRY(add_hint(run->scratch, table));
 	return ht_clocks_note(run, table);
 }

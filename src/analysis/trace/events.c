@@ -40,12 +40,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_CAT, "cat", HT_STR, HT_MEASURE, "category as in the file", NULL)                \
 	COLUMN(COL_NAME, "name", HT_STR, HT_MEASURE, "name", NULL)                                 \
 	COLUMN(COL_PID, "pid", HT_STR, HT_MEASURE,                                                 \
-	        "process id or name; device index for GPU work", NULL)                             \
-	COLUMN(COL_TID, "tid", HT_STR, HT_MEASURE, "thread id or name; stream for GPU work", NULL) \
-	COLUMN(COL_DEVICE, "device", HT_I64, HT_DETAIL, "device of GPU work", NULL)                \
+	        "process id or name; device index for GPU activity", NULL)                         \
+	COLUMN(COL_TID, "tid", HT_STR, HT_MEASURE, "thread id or name; stream for GPU activity",   \
+	        NULL)                                                                              \
+	COLUMN(COL_DEVICE, "device", HT_I64, HT_DETAIL, "device of GPU activity", NULL)            \
 	COLUMN(COL_STREAM, "stream", HT_I64, HT_DETAIL, "stream argument", NULL)                   \
 	COLUMN(COL_CORRELATION, "correlation", HT_I64, HT_DETAIL,                                  \
-	        "correlation id that launch and GPU work share", NULL)
+	        "correlation id that launch and GPU activity share", NULL)
 HT_COLUMNS(columns, COLUMNS);
 
 static const struct ht_param params[] = {
@@ -54,7 +55,7 @@ static const struct ht_param params[] = {
 	{ "descendants-of", HT_I64, NULL, "only the events inside this index on the call tree",
 	        NULL },
 	{ "kernels-under", HT_STR, NULL,
-	        "only GPU work launched inside this index, or operator name", NULL },
+	        "only GPU activity launched inside this index, or operator name", NULL },
 	{ "et", HT_STR, NULL,
 	        "execution traces for columns et.node, et.op_schema, ...: files, folders or RANK=FILE, one per line",
 	        NULL },

@@ -289,7 +289,7 @@ static enum ht_status check_processes(struct ht_run *run, ht_table *table)
 	if (!sentence)
 		return ht_fail_nomem(run->ctx);
 	put_form(run, table, "several_processes", severity_name(HT_NOTICE), (int64_t)n, sentence,
-	        "what is of a rank: steps, critical path, launches; waiting for ranks cannot be told");
+	        "what is of a rank: steps, critical path, launches; waiting for ranks is n/a");
 	return HT_OK;
 }
 

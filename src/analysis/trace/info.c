@@ -182,7 +182,8 @@ static void put_events(const struct facts *f)
 		for (size_t i = 0; i < t->n_gpu; i++)
 			n += t->gpu[i].class_ == class_;
 		if (n)
-			putf(f, "gpu work", ht_class_name((enum ht_class)class_), "%" PRIu64, n);
+			putf(f, "gpu activity", ht_class_name((enum ht_class)class_), "%" PRIu64,
+			        n);
 	}
 }
 

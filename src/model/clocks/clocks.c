@@ -301,8 +301,7 @@ enum ht_status ht_clocks_note(const struct ht_run *run, ht_table *table)
 		if (clocks->of[i].uncertainty_ns > worst_ns)
 			worst_ns = clocks->of[i].uncertainty_ns;
 	if (worst_ns)
-		HT_TRY(ht_table_add_note(table,
-		        "the ranks' clocks agree to %.3f ms or better, as far as collectives tell",
+		HT_TRY(ht_table_add_note(table, "clock uncertainty ±%.3g ms, from collectives",
 		        (double)worst_ns / 1e6));
 	return ht_clocks_note_odd(run, table);
 }

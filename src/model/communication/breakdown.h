@@ -23,7 +23,7 @@
 	COLUMN(HT_BREAKDOWN_STEP, "step", HT_I64, HT_KEY,                                          \
 	        "profiler step that launched the work; null for all of it", NULL)                  \
 	COLUMN(HT_BREAKDOWN_SPAN, "span_ns", HT_DURATION, HT_MEASURE,                              \
-	        "first start to last end of GPU work", NULL)                                       \
+	        "first start to last end of GPU activity", NULL)                                   \
 	COLUMN(HT_BREAKDOWN_IDLE, "idle_ns", HT_DURATION, HT_MEASURE,                              \
 	        "time inside the span with nothing on the GPU", NULL)                              \
 	COLUMN(HT_BREAKDOWN_OUTSIDE, "outside_ns", HT_DURATION, HT_DETAIL,                         \
@@ -55,8 +55,8 @@
 	COLUMN(HT_BREAKDOWN_COMM_SHARE, "communication_share", HT_RATIO, HT_DETAIL,                \
 	        "exposed communication over span", NULL)                                           \
 	COLUMN(HT_BREAKDOWN_MEMORY_SHARE, "memory_share", HT_RATIO, HT_DETAIL,                     \
-	        "exposed copies and sets over span", NULL)                                         \
-	COLUMN(HT_BREAKDOWN_N_WORK, "n_work", HT_I64, HT_DETAIL, "kernels, copies and sets", NULL)
+	        "exposed memcpy and memset over span", NULL)                                       \
+	COLUMN(HT_BREAKDOWN_N_WORK, "n_work", HT_I64, HT_DETAIL, "kernels, memcpy and memset", NULL)
 HT_COLUMN_NUMBERS(HT_BREAKDOWN_COLUMNS, HT_N_BREAKDOWN_COLUMNS);
 extern const struct ht_column ht_breakdown_columns[HT_N_BREAKDOWN_COLUMNS];
 

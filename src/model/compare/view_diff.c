@@ -34,11 +34,11 @@ const struct ht_column ht_op_diff_columns[] = {
 	{ "name", HT_STR, HT_KEY, "operator", NULL },
 	{ "input_shape", HT_STR, HT_DETAIL, "shapes of its inputs, by shape", NULL },
 	COUNTS("calls"),
-	TIMES("device_self_ns", HT_MEASURE, "GPU work that it launched itself"),
-	TIMES("device_total_ns", HT_DETAIL, "GPU work launched from inside it"),
+	TIMES("device_self_ns", HT_MEASURE, "GPU activity that it launched itself"),
+	TIMES("device_total_ns", HT_DETAIL, "GPU activity launched from inside it"),
 	TIMES("host_self_ns", HT_MEASURE, "its time without operators and calls inside"),
 	TIMES("host_total_ns", HT_DETAIL, "its time"),
-	SHARE("device_self_ns, of host_self_ns without GPU work,"),
+	SHARE("device_self_ns, of host_self_ns without GPU activity,"),
 	CHANGE,
 };
 
@@ -53,12 +53,12 @@ const struct ht_column ht_kernel_diff_columns[] = {
 const struct ht_column ht_module_diff_columns[] = {
 	{ "path", HT_STR, HT_KEY, "the modules around it and itself", NULL },
 	COUNTS("calls"),
-	TIMES("device_self_ns", HT_MEASURE, "GPU work of its own forward pass"),
-	TIMES("device_total_ns", HT_DETAIL, "GPU work of its forward pass"),
+	TIMES("device_self_ns", HT_MEASURE, "GPU activity of its own forward pass"),
+	TIMES("device_total_ns", HT_DETAIL, "GPU activity of its forward pass"),
 	TIMES("host_self_ns", HT_MEASURE, "its time without what is inside"),
 	TIMES("host_total_ns", HT_DETAIL, "its time"),
-	TIMES("backward_device_self_ns", HT_MEASURE, "GPU work of its own backward pass"),
-	SHARE("device_self_ns, of host_self_ns without GPU work,"),
+	TIMES("backward_device_self_ns", HT_MEASURE, "GPU activity of its own backward pass"),
+	SHARE("device_self_ns, of host_self_ns without GPU activity,"),
 	CHANGE,
 };
 

@@ -44,8 +44,8 @@ extern const struct ht_column ht_profile_columns[HT_N_PROFILE_COLUMNS];
 	        "durations of kernels that compute", NULL)                                         \
 	COLUMN(HT_STEP_COPY_NS, "copy_ns", HT_DURATION, HT_MEASURE,                                \
 	        "durations of copies, sets and waits on the GPU", NULL)                            \
-	COLUMN(HT_STEP_COMM_NS, "comm_ns", HT_DURATION, HT_MEASURE,                                \
-	        "durations of communication on the GPU", NULL)
+	COLUMN(HT_STEP_COMM_NS, "comm_ns", HT_DURATION, HT_MEASURE, "durations of communication",  \
+	        NULL)
 HT_COLUMN_NUMBERS(HT_PROFILE_STEP_COLUMNS, HT_N_PROFILE_STEP_COLUMNS);
 extern const struct ht_column ht_profile_step_columns[HT_N_PROFILE_STEP_COLUMNS];
 /* Table of typical times: of GPU work but communication; see typical_time.h. Only when the part has it. */

@@ -28,7 +28,7 @@ struct ht_excess {
 /* The columns of the two profiles of one rank, and writing them: what per_rank contributes. */
 #define HT_EXCESS_COLUMNS(COLUMN)                                                                  \
 	COLUMN(HT_EXCESS_HOST, "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL)        \
-	COLUMN(HT_EXCESS_NAME, "name", HT_STR, HT_KEY, "annotation, or GPU work", NULL)            \
+	COLUMN(HT_EXCESS_NAME, "name", HT_STR, HT_KEY, "annotation, or GPU activity", NULL)        \
 	COLUMN(HT_EXCESS_NS, "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL)             \
 	COLUMN(HT_EXCESS_ROW, "row", HT_I64, HT_DETAIL, "its longest event", NULL)                 \
 	COLUMN(HT_EXCESS_LONGEST_NS, "longest_ns", HT_DURATION, HT_DETAIL,                         \

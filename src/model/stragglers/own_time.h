@@ -65,7 +65,7 @@ struct ht_verdict {
 	COLUMN(HT_STEP_WORK_STEP, "step", HT_I64, HT_KEY, "profiler step that launched the work",  \
 	        NULL)                                                                              \
 	COLUMN(HT_STEP_WORK_SPAN_NS, "span_ns", HT_DURATION, HT_MEASURE,                           \
-	        "length of the step, or of its GPU work when that takes longer", NULL)
+	        "length of the step, or of its GPU activity when that takes longer", NULL)
 HT_COLUMN_NUMBERS(HT_STEP_WORK_COLUMNS, HT_N_STEP_WORK_COLUMNS);
 extern const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS];
 enum ht_status ht_step_work_put(

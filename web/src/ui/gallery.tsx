@@ -54,7 +54,7 @@ function Gallery() {
         { name: "waiting for the last rank", color: classColor("comm_pale"), values: values(54e6) }, { name: "idle", color: classColor("idle"), values: values(8e6) }]} onClick={() => undefined} />
       <StackedBars title="Many ranks" of="share of span" unit="ratio" totals={false} categories={Array.from({ length: 256 }, (_, i) => `rank ${i}`)} series={[
         { name: "compute", color: classColor("compute"), values: Array.from({ length: 256 }, () => 0.4 + 0.2 * random()) }, { name: "idle", color: classColor("idle"), values: Array.from({ length: 256 }, () => 0.3 * random()) }]} />
-      <HeatMap title="Who is late" of="after the first rank" unit="ns" rows={["rank 0", "rank 1", "rank 2", "rank 3"]} columns={steps}
+      <HeatMap title="Rank lateness" of="after the first rank" unit="ns" rows={["rank 0", "rank 1", "rank 2", "rank 3"]} columns={steps}
         values={[0, 1, 2, 3].map(rank => steps.map(() => (rank === 2 ? 60e6 : 0) + 9e6 * random()))} />
       <HeatMap title="Many ranks by many steps" unit="ns" rows={Array.from({ length: 256 }, (_, i) => `rank ${i}`)} columns={Array.from({ length: 100 }, (_, i) => `${i}`)}
         values={Array.from({ length: 256 }, (_, rank) => Array.from({ length: 100 }, () => 1e6 * random() + (rank === 77 ? 2e6 : 0)))} />

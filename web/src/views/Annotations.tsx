@@ -27,7 +27,7 @@ function Stacks(props: { rows: Rows; several: boolean }) {
   return (
     <Flame
       title="Device time under each stack of annotations"
-      of="sum of durations of device work; click to look inside"
+      of="sum of durations of GPU activity; click to look inside"
       root={root}
       unit="ns"
       onSelect={(path) => go(linkWith(route, { under: path.length > 1 ? path.at(-1)?.name : null }))}
@@ -55,7 +55,7 @@ export function Annotations() {
           query={{ "group-by": "stack", source }}
           empty={
             <p>
-              No device work lies inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
+              No GPU activity inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
             </p>
           }
         >
@@ -73,7 +73,7 @@ export function Annotations() {
       <VerbTable
         url
         verb="kernel-annotations"
-        title="Device work inside annotations"
+        title="GPU activity inside annotations"
         query={{ "group-by": group, source }}
         keep={
           under

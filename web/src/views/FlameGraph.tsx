@@ -52,7 +52,7 @@ export function FlameGraph() {
   const words =
     time === "host"
       ? "own time of host events under those around them"
-      : "time of device work under the events around its launch";
+      : "time of GPU activity under the events around its launch";
   return (
     <>
       <Head title="Flame graph" lead={`Which stacks of Python functions and operators the time is spent in: ${words}.`}>

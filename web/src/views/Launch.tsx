@@ -9,7 +9,7 @@ import { TopBars } from "./TopBars";
 const MEASURES: readonly Option[] = [
   { value: "launch_delay_mean_ns", label: "launch delay" },
   { value: "cpu_mean_ns", label: "launch call" },
-  { value: "gpu_mean_ns", label: "device work" },
+  { value: "gpu_mean_ns", label: "GPU activity" },
 ];
 
 export function Launch() {

@@ -14,8 +14,8 @@ import { TopBars } from "./TopBars";
 const TOPS = options("10", "20", "50");
 
 const MEASURES: readonly (Option & { share?: string })[] = [
-  { value: "device_self_ns", label: "device self", share: "device_share", title: "device work that it launched itself" },
-  { value: "device_total_ns", label: "device total", title: "device work launched from inside it" },
+  { value: "device_self_ns", label: "device self", share: "device_share", title: "GPU activity that it launched itself" },
+  { value: "device_total_ns", label: "device total", title: "GPU activity launched from inside it" },
   {
     value: "host_self_ns",
     label: "host self",

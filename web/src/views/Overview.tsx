@@ -268,7 +268,7 @@ function MetricMap(props: { metric: Metric }) {
   // without collectives that ranks share nobody is late: the length of the steps is there always
   const instead = metric.value === "late" && (
     <>
-      <p>No collective is shared by these ranks: nobody can be called late.</p>
+      <p>Rank lateness is n/a: no collective is shared by these ranks.</p>
       <MetricMap metric={METRICS[1]!} />
     </>
   );
@@ -280,7 +280,7 @@ function MetricMap(props: { metric: Metric }) {
         if (!known) return instead || <p class="dim">{`${capital(metric.label)}: nothing is known of any step.`}</p>;
         return (
           <HeatMap
-            title={metric.value === "late" ? "Who is late" : `${capital(metric.label)} of each rank`}
+            title={metric.value === "late" ? "Rank lateness" : `${capital(metric.label)} of each rank`}
             of={metric.says}
             unit="ns"
             values={values}

@@ -1,0 +1,95 @@
+"""The field's words in every output (tools/words.def), and one table of sentences behind every face."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+import pytest
+
+import support
+
+EXAMPLES = support.ROOT / "examples"
+BUILD = pathlib.Path(os.environ.get("HOLOTRACE", support.ROOT / "build" / "holotrace")).resolve().parent
+VERBS = [verb for verb in support.output("list", "--names").decode().split()
+         if verb not in ("diff", "gate", "tables") and not verb.startswith("et-")]
+
+
+def check(text):
+    return subprocess.run([support.ROOT / "tools" / "check_words", "-"], input=text, capture_output=True).stdout.decode()
+
+
+def test_sources_and_documents():
+    done = subprocess.run([support.ROOT / "tools" / "check_words"], capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_the_check_finds_something():
+    assert "exposed" in check(b"communication that\nnothing hides 80 %") and not check(b"exposed communication 80 %")
+
+
+@pytest.mark.parametrize("run", ["straggler", "train", "cpu", "graph"])
+def test_outputs(run):
+    for verb in VERBS:
+        done = support.run(verb, EXAMPLES / run, "--top", "3", "--quiet")
+        if done.returncode == 0:
+            assert not check(done.stdout), verb
+
+
+def test_help():
+    for verb in VERBS:
+        assert not check(support.output("help", verb)), verb
+
+
+def other_words(folder):
+    """The program with one template changed: the object that holds the sentences is linked before the library's."""
+    source = support.ROOT / "src/model/finding"
+    (folder / "model/finding").mkdir(parents=True)
+    text = (source / "templates.def").read_text()
+    changed = text.replace('"kernels run {share} of {of}",', '"KERNELS {share} OF {of}",')
+    assert changed != text
+    (folder / "model/finding/templates.def").write_text(changed)
+    (folder / "templates.o").unlink(missing_ok=True)
+    subprocess.run(["cc", "-c", "-I", folder, "-I", support.ROOT / "src", "-I", support.ROOT / "include", "-D_GNU_SOURCE",
+                    source / "templates.c", "-o", folder / "templates.o"], check=True)
+    commands = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "holotrace"], capture_output=True, check=True)
+    link = shlex.split(commands.stdout.decode().strip().splitlines()[-1])
+    at = link.index("-o")
+    link[at + 1:at + 2] = [str(folder / "holotrace"), str(folder / "templates.o")]
+    subprocess.run(link, cwd=BUILD, check=True, capture_output=True)
+    return folder / "holotrace"
+
+
+def test_a_template_changes_every_face(tmp_path):
+    if not (BUILD / "build.ninja").exists():
+        pytest.skip("no build folder")
+    program, run = other_words(tmp_path), EXAMPLES / "train"
+
+    def ask(*args):
+        return subprocess.run([program, *args], capture_output=True, check=True).stdout.decode()
+    said = re.compile(r"KERNELS \d+ % OF step time")
+    for form in ("text", "csv", "md", "html", "json"):
+        assert said.search(ask("summary", run, "--format", form)), form
+    cells = json.loads(ask("summary", run, "--format", "json"))
+    names = [column["name"] for column in cells["columns"]]
+    row = next(dict(zip(names, row)) for row in cells["rows"] if dict(zip(names, row))["kind"] == "gpu")
+    plain = {r["kind"]: r for r in (dict(zip(names, row)) for row in json.loads(
+        support.output("summary", run, "--format", "json"))["rows"])}["gpu"]
+    assert {key for key in names if row[key] != plain[key]} == {"finding"}
+    ask("report", run, "--format", "html", "-o", tmp_path / "report.html")
+    assert said.search((tmp_path / "report.html").read_text())
+    assert said.search(ask("sql", run, "select finding from summary where kind = 'gpu'"))
+
+
+#: What shows findings: none of them may look for words in a sentence.
+FACES = ("web/src/app/findings.ts", "web/src/app/links.ts", "web/src/views/Overview.tsx", "web/src/views/Stragglers.tsx",
+         "web/src/report/Overview.tsx", "cli/cmd_run.c", "python/holotrace/_show.py", "python/holotrace/common/execution_trace.py")
+
+
+def test_no_face_takes_a_sentence_apart():
+    taken = re.compile(r'(finding|sentence|detail|heading|\bnote)\S*\)?\.(replace|match|search|split|test|exec|startsWith|startswith)\('
+                       r'|"warning: "(?! if)|strncmp\(ht_table_note')
+    for path in FACES:
+        found = taken.search((support.ROOT / path).read_text())
+        assert not found, (path, found[0])
