@@ -793,6 +793,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	}
 	ht_table_set_bar(table, "communication_share");
 	if (!ht_table_n_rows(table))
-		return ht_table_add_note(table, "no steps, operators or GPU activity in the traces");
+		return ht_table_add_note(
+		        table, "no steps, operators or GPU activity in the traces");
 	return ht_clocks_note(run, table);
 }
