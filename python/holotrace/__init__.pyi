@@ -533,7 +533,7 @@ class Session:
         Arguments:
             ancestors_of: only the events around this index on the call tree
             descendants_of: only the events inside this index on the call tree
-            kernels_under: only GPU work launched inside this index, or operator name
+            kernels_under: only GPU activity launched inside this index, or operator name
             et: execution traces for columns et.node, et.op_schema, ...: files, folders or RANK=FILE, one per line
             leaves: only spans that enclose no other span
             from_: only events that end at this time of the file's clock or later
@@ -557,11 +557,11 @@ class Session:
             ph: phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e
             cat: category as in the file
             name: name
-            pid: process id or name; device index for GPU work
-            tid: thread id or name; stream for GPU work
-            device: device of GPU work
+            pid: process id or name; device index for GPU activity
+            tid: thread id or name; stream for GPU activity
+            device: device of GPU activity
             stream: stream argument
-            correlation: correlation id that launch and GPU work share
+            correlation: correlation id that launch and GPU activity share
         """
         ...
     def steps(
@@ -631,7 +631,7 @@ class Session:
     ) -> Table:
         """Which operators take the time, on the host and on the device?
 
-        Times of operators summed over calls: total with and self without what is inside; device times are the GPU work that was launched there. Largest device_self_ns first, host_self_ns when there is no GPU work.
+        Times of operators summed over calls: total with and self without what is inside; device times are the GPU activity that was launched there. Largest device_self_ns first, host_self_ns when there is no GPU activity.
 
             holotrace.open("traces/").operators(top=10)
 
@@ -650,8 +650,8 @@ class Session:
         Columns:
             name: operator
             calls: events
-            device_self_ns [ns]: GPU work that it launched itself
-            device_total_ns [ns]: GPU work launched from inside it
+            device_self_ns [ns]: GPU activity that it launched itself
+            device_total_ns [ns]: GPU activity launched from inside it
             host_self_ns [ns]: its time without operators and runtime calls inside
             host_total_ns [ns]: its time
             tc_eligible: it, or an operator inside it, can run on tensor cores, or did
@@ -735,7 +735,7 @@ class Session:
             causal: pairs that causal attention counts: those below the diagonal, half of all, or all (exact, half, full)
             device_spec: peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -782,7 +782,7 @@ class Session:
     ) -> Table:
         """Which modules of the model take the time, forward and backward?
 
-        Times of module calls by path, total with and self without what is inside; GPU work by where it was launched, of the backward pass by the forward operator. In the order of the model.
+        Times of module calls by path, total with and self without what is inside; GPU activity by where it was launched, of the backward pass by the forward operator. In the order of the model.
 
             holotrace.open("traces/").modules(top=10)
 
@@ -803,13 +803,13 @@ class Session:
             operators: operators that it called itself
             host_self_ns [ns]: time of its calls without modules, operators and runtime calls inside
             host_total_ns [ns]: time of its calls
-            device_self_ns [ns]: GPU work launched inside, but not inside a module inside
-            device_total_ns [ns]: GPU work launched inside
+            device_self_ns [ns]: GPU activity launched inside, but not inside a module inside
+            device_total_ns [ns]: GPU activity launched inside
             backward_host_self_ns [ns]: time of the operators of its own backward pass
             backward_host_total_ns [ns]: with those of the modules inside
-            backward_device_self_ns [ns]: GPU work of its own backward pass
+            backward_device_self_ns [ns]: GPU activity of its own backward pass
             backward_device_total_ns [ns]: with that of the modules inside
-            device_share [ratio]: its own GPU work, forward and backward, of that of all modules
+            device_share [ratio]: its own GPU activity, forward and backward, of that of all modules
             name: module
             depth: 1 for a module inside no other
         """
@@ -831,12 +831,12 @@ class Session:
     ) -> Table:
         """Which stacks of Python functions and operators is the time spent in?
 
-        Time of GPU work under the events around its launch, or own time of host events under those around them; equal stacks are one row. format= folded writes the lines that flame graph programs read. Largest self_ns first.
+        Time of GPU activity under the events around its launch, or own time of host events under those around them; equal stacks are one row. format= folded writes the lines that flame graph programs read. Largest self_ns first.
 
             holotrace.open("traces/").stacks(top=10)
 
         Arguments:
-            time: time of the host, or of GPU work by where it was launched (host, device)
+            time: time of the host, or of GPU activity by where it was launched (host, device)
             all_rows: show every stack, not only the 65,536 with most time
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -851,7 +851,7 @@ class Session:
         Columns:
             stack: names from the outermost in, ; between; others: stacks beyond the 65,536 with most time
             self_ns [ns]: time in this stack and in none inside it
-            count: events, or pieces of GPU work
+            count: events, or GPU activities
             share [ratio]: self_ns of that of all stacks
         """
         ...
@@ -882,15 +882,15 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Which call on the host started which device work, call by call?
+        """Which call on the host started which device activity, call by call?
 
-        One row per monitored event with the path of calls around it; launches inside it on its thread and the device work with their correlation, counted whole. Inclusive: do not add up rows of different depth.
+        One row per monitored event with the path of calls around it; launches inside it on its thread and the device activity with their correlation, counted whole. Inclusive: do not add up rows of different depth.
 
             holotrace.open("traces/").call_tree(top=10)
 
         Arguments:
             host_cat: categories of launches, separated by commas (default: cuda_runtime, on NPUs CANN)
-            device_cat: categories of device work, separated by commas (default: kernel, on NPUs their kernels)
+            device_cat: categories of device activity, separated by commas (default: kernel, on NPUs their kernels)
             monitor_cat: categories of the events to list
             preset: all: host_cat cuda_runtime,cuda_driver,xpu_runtime and device_cat kernel,gpu_memcpy,gpu_memset (default, all)
             max_depth: rows up to this depth; -1: no limit
@@ -900,7 +900,7 @@ class Session:
             aggregate: one row for all events with the same path
             follow_fwdbwd: also list the backward pass under its forward operator, as $$[backward]
             with_args: with the args of each event
-            lists: with the lists of launches and device work
+            lists: with the lists of launches and device activity
             cells: how lists are written (json, python)
             sep: what joins the names of a path
             rank: ranks to look at: numbers, ranges, all
@@ -916,16 +916,16 @@ class Session:
         Columns:
             name: path from the outermost monitored event, joined by sep
             host_ns [ns]: duration of the event
-            device_ns [ns]: durations of the device work launched inside, whole
+            device_ns [ns]: durations of the device activity launched inside, whole
             launch_ns [ns]: durations of the launches inside
             cuda_runtime: the launches inside, with their durations in ms
-            kernels: the device work, with its durations in ms
-            kernel_infos: the device work, with its args
+            kernels: the device activity, with its durations in ms
+            kernel_infos: the device activity, with its args
             rank: rank of the trace
             depth: 1 for an event inside no other
             thread: pid/tid
             event: the event, the first of several
-            n_work: pieces of device work
+            n_work: device activities
             calls: events in this row: more than 1 with aggregate
             args: args of the event, with with_args
         """
@@ -946,7 +946,7 @@ class Session:
     ) -> Table:
         """How much of the GPU's time is idle, computing, or spent on anything else?
 
-        Per device. Span is first start to last end of the chosen GPU work, idle is when nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
+        Per device. Span is first start to last end of the chosen GPU activity, idle is when nothing at all runs on the device, compute is the union of compute kernels, non-compute is the rest of the busy time; its parts count only what no earlier class hides.
 
             holotrace.open("traces/").temporal_breakdown(top=10)
 
@@ -968,7 +968,7 @@ class Session:
             rank: rank of the trace
             device: GPU index; null when the file does not say
             step: profiler step that launched the work; null for all of it
-            span_ns [ns]: first start to last end of GPU work
+            span_ns [ns]: first start to last end of GPU activity
             idle_ns [ns]: time inside the span with nothing on the GPU
             outside_ns [ns]: time inside the span with only work of steps that were not chosen
             leading_ns [ns]: idle time before the first launch call in the file
@@ -984,8 +984,8 @@ class Session:
             compute_share [ratio]: compute over span
             non_compute_share [ratio]: non-compute over span
             communication_share [ratio]: exposed communication over span
-            memory_share [ratio]: exposed copies and sets over span
-            n_work: kernels, copies and sets
+            memory_share [ratio]: exposed memcpy and memset over span
+            n_work: kernels, memcpy and memset
         """
         ...
     def attribution(
@@ -1052,7 +1052,7 @@ class Session:
         Arguments:
             view: sums by phase, or a row per iteration (phases, list)
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -1101,7 +1101,7 @@ class Session:
 
         Arguments:
             by: sum over ranks, or one group of rows per rank (all, rank)
-            include_memory: count copies and sets as memory; False leaves them out
+            include_memory: count memcpy and memset as memory; False leaves them out
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1114,7 +1114,7 @@ class Session:
 
         Columns:
             rank: rank of the trace; null for all ranks together
-            kernel_type: the types of GPU work active at the same time: compute, communication, memory, other
+            kernel_type: the types of GPU activity active at the same time: compute, communication, memory, other
             sum_ns [ns]: time in which exactly these types were active
             share [ratio]: of the time in which any type was active
         """
@@ -1139,7 +1139,7 @@ class Session:
     ) -> Table:
         """Which kernels take the time, and is it even over ranks?
 
-        Durations of GPU work by type and full name. With more than num_kernels names at most the num_kernels longest stay, duration_ratio may leave fewer, and the rest is pooled as others. Largest sum first over all types and ranks, then rank, type and name; others last.
+        Durations of GPU activity by type and full name. With more than num_kernels names at most the num_kernels longest stay, duration_ratio may leave fewer, and the rest is pooled as others. Largest sum first over all types and ranks, then rank, type and name; others last.
 
             holotrace.open("traces/").kernel_breakdown(top=10)
 
@@ -1150,7 +1150,7 @@ class Session:
             num_kernels: names to show per type (and rank); 0: as many as duration_ratio asks for
             duration_ratio: how much the shown names cover when some are folded
             ratio_of: duration_ratio is a quantile over names as in HTA, or a share of time (names, time)
-            include_memory: show copies and sets too; False leaves them out
+            include_memory: show memcpy and memset too; False leaves them out
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1246,7 +1246,7 @@ class Session:
     ) -> Table:
         """Which user annotation does each kernel belong to?
 
-        GPU work belongs to the annotations that are open where its launch starts: on that thread, or on the one that waits for its backward pass; work without a launch in the file to those of its stream that it starts in. Sums by annotation, longest first; single pieces by rank and start.
+        GPU activity belongs to the annotations that are open where its launch starts: on that thread, or on the one that waits for its backward pass; work without a launch in the file to those of its stream that it starts in. Sums by annotation, longest first; single pieces by rank and start.
 
             holotrace.open("traces/").kernel_annotations(top=10)
 
@@ -1268,7 +1268,7 @@ class Session:
         Columns:
             rank: rank of the trace
             annotation: innermost annotation, null when there is none
-            count: pieces of GPU work in the row
+            count: GPU activities in the row
             dur_ns [ns]: sum of their durations
             share [ratio]: of the summed GPU time of the rank
         """
@@ -1291,7 +1291,7 @@ class Session:
     ) -> Table:
         """What did each stream wait for while it was idle?
 
-        The gap before a piece of GPU work is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else communication_wait while communication runs on another stream, and other; before the first launch in the file it is leading, which is also shown for the device as a whole. By rank, device, stream, category.
+        The gap before a GPU activity is host_wait until its launch starts; the rest is kernel_wait when shorter than threshold, else communication_wait while communication runs on another stream, and other; before the first recorded launch it is leading, which is also shown for the device as a whole. By rank, device, stream, category.
 
             holotrace.open("traces/").idle_breakdown(top=10)
 
@@ -1440,7 +1440,7 @@ class Session:
     ) -> Table:
         """How much launched work waits on each stream, and does the GPU run dry?
 
-        Length = launch calls started minus GPU work started, per stream, of all work in the trace; a graph launch counts each of its kernels. Statistics are over the change points; time_mean and empty_share are weighted by time.
+        Length = launch calls started minus GPU activity started, per stream, of all work in the trace; a graph launch counts each of its kernels. Statistics are over the change points; time_mean and empty_share are weighted by time.
 
             holotrace.open("traces/").queue_length(top=10)
 
@@ -1565,7 +1565,7 @@ class Session:
             p50_gbps [GB/s]: median over those points
             p75_gbps [GB/s]: third quartile over those points
             max_gbps [GB/s]: largest bandwidth
-            copies: copies or sets of this kind
+            copies: memcpy or memset of this kind
             bytes [bytes]: bytes they moved; null when the file does not say
             busy_ns [ns]: time with at least one of them running
             time_mean_gbps [GB/s]: mean bandwidth over the busy time; null when the file does not say
@@ -1591,7 +1591,7 @@ class Session:
     ) -> Table:
         """How long do launches take, and how long does launched work wait?
 
-        Per piece of GPU work with its launch call: duration of both, and the delay from the end of the call to the start of the work.
+        Per GPU activity with its launch call: duration of both, and the delay from the end of the call to the start of the work.
 
             holotrace.open("traces/").launch_stats(top=10)
 
@@ -1601,7 +1601,7 @@ class Session:
             view: sums by name, all launches, or those that stand out (summary, all, short, runtime-outliers, delay-outliers)
             runtime_cutoff: a launch call longer than this is an outlier
             launch_delay_cutoff: a delay longer than this is an outlier
-            include_memory: copies and sets too
+            include_memory: memcpy and memset too
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1688,7 +1688,7 @@ class Session:
     ) -> Table:
         """Which sequences of kernels does an operator launch again and again?
 
-        The GPU work launched inside each outermost operator of that name, by start time, counted by the sequence of names.
+        The GPU activity launched inside each outermost operator of that name, by start time, counted by the sequence of names.
 
             holotrace.open("traces/").kernel_sequences(top=10)
 
@@ -1696,7 +1696,7 @@ class Session:
 
         Arguments:
             operator: text that the operator's name contains; without it every outermost operator
-            min_length: least number of kernels, copies and sets in a sequence
+            min_length: least number of kernels, memcpy and memset in a sequence
             top_patterns: saved trace: how many of the most frequent patterns are marked
             short_names: kernel names without template arguments and parameters; hta_compat shows all
             rank: ranks to look at: numbers, ranges, all
@@ -1713,10 +1713,10 @@ class Session:
             rank: rank of the trace
             operator: name of the operator that starts the sequence
             count: times the sequence occurs
-            kernels: kernels, copies and sets in one sequence
-            gpu_ns [ns]: duration of its GPU work, all occurrences
+            kernels: kernels, memcpy and memset in one sequence
+            gpu_ns [ns]: duration of its GPU activity, all occurrences
             op_ns [ns]: duration of the operator on the host, all occurrences
-            pattern: operator and GPU work in order of start, joined by |
+            pattern: operator and GPU activity in order of start, joined by |
         """
         ...
     def cupti_counters(
@@ -1788,7 +1788,7 @@ class Session:
     ) -> Table:
         """What is the time of each step spent on, and what would shorten it?
 
-        Walked back from the end of a step: each nanosecond belongs to what was waited for last. Host time counts only while the GPU work that must be waited for is idle.
+        Walked back from the end of a step: each nanosecond belongs to what was waited for last. Host time counts only while the GPU activity that must be waited for is idle.
 
             holotrace.open("traces/").critical_path(top=10)
 
@@ -1824,7 +1824,7 @@ class Session:
             inferred_ns [ns]: of this, time that rests on dependencies without a record in the trace
             window_ns [ns]: from the start of the step to its end or that of its last work
             step_ns [ns]: duration of the step on the host
-            idle_ns [ns]: time of the window in which no GPU of the rank worked; null without GPU work
+            idle_ns [ns]: time of the window in which no GPU of the rank worked; null without GPU activity
             n_edges: pieces of the path
         """
         ...
@@ -1895,7 +1895,7 @@ class Session:
     ) -> Table:
         """Which ranks keep the others waiting, by how much, why, and at which collectives?
 
-        Per collective, matched over ranks, how long after the earliest start each rank starts; delay is the last start minus the last but one. A candidate has more to do than the others in most steps, alone or as one of several.
+        Per collective, matched over ranks, how long after the earliest start each rank starts; delay: gap between the last and the second-last rank. A candidate has more to do than the others in most steps, alone or as one of several.
 
             holotrace.open("traces/").stragglers(top=10)
 
@@ -1936,7 +1936,7 @@ class Session:
             worst_collective: that collective
             worst_row: index of its kernel in the rank's trace
             gpu_excess_ns [ns]: GPU time per step above the median of the other ranks of its group
-            gpu_excess_name: GPU work with the largest such time
+            gpu_excess_name: GPU activity with the largest such time
             host_excess_ns [ns]: host time per step, without CUDA calls, above the median of the other ranks of its group
             host_excess_name: annotation with the largest such time
         """
@@ -1978,7 +1978,7 @@ class Session:
         Columns:
             rank: rank of the trace
             step: profiler step; null for all of them
-            step_ns [ns]: length of the step, up to its last GPU work
+            step_ns [ns]: length of the step, up to its last GPU activity
             computation_ns [ns]: computing without communication
             overlapped_ns [ns]: computing and communicating at once
             communication_ns [ns]: communicating without computing: exposed
@@ -2201,14 +2201,14 @@ class Session:
 
         Arguments:
             view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline)
-            by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
+            by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with attach= the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
             at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
             points: points of the timeline
             bands: keys of the timeline; the rest is one
             rank: ranks to look at: numbers, ranges, all
-            step: profiler steps: numbers, ranges, all; by default all but the last, which is cut short
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
             hta_compat: HTA's values where its oddities are selectable
             hta_rows: HTA's choice of rows when it cuts the last step
@@ -2392,7 +2392,7 @@ class Session:
     ) -> Table:
         """When did each node of an execution trace run, and what did it launch and wait for?
 
-        Nodes and events with the same record function id are the same call; GPU work belongs to the call around its launch.
+        Nodes and events with the same record function id are the same call; GPU activity belongs to the call around its launch.
 
             holotrace.open("traces/").et_link(top=10)
 
@@ -2400,7 +2400,7 @@ class Session:
 
         Arguments:
             et: execution traces: files, folders or RANK=FILE, one per line
-            view: a row per rank, per node, or per piece of GPU work (summary, nodes, gpu)
+            view: a row per rank, per node, or per GPU activity (summary, nodes, gpu)
             mode: ours, or what Chakra's linker does (ours, chakra)
             gap: calls of a thread that are further apart wait for what another thread did before
             rank: ranks to look at: numbers, ranges, all
@@ -2424,9 +2424,9 @@ class Session:
             kernels: kernels attached to nodes
             copies: copies attached to nodes
             sets: memory sets attached to nodes
-            orphans: GPU work launched before the window
+            orphans: GPU activity launched before the window
             thread_deps: nodes that wait for one of another thread
-            sync_deps: waits of nodes for GPU work
+            sync_deps: waits of nodes for GPU activity
             self_ns [ns]: time of calls without the calls inside, profiler steps left out
         """
         ...
@@ -2455,7 +2455,7 @@ class Session:
     ) -> Table:
         """How much longer is a step, and which operators and kernels explain it?
 
-        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU work counts by its duration. Per name over the chosen ranks and steps of both runs, test minus control, with 95 % intervals over steps; what may be noise is folded.
+        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU activity counts by its duration. Per name over the chosen ranks and steps of both runs, test minus control, with 95 % intervals over steps; what may be noise is folded.
 
             holotrace.open("before/").diff(holotrace.open("after/"))
 

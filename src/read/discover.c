@@ -5,6 +5,7 @@
  * looks into the file. At the end the list is sorted and files that came up twice are dropped.
  */
 #include "read/discover.h"
+#include "read/source_lines.h"
 #include "base/door.h"
 #include "base/io.h"
 #include "read/derived_trace.h"
@@ -465,34 +466,6 @@ static enum ht_status add_glob(struct finder *finder, const char *pattern)
 	return status;
 }
 
-/* The part after "123=", with the number; NULL when text is not of that form. */
-static const char *after_rank(const char *text, int64_t *ret_rank)
-{
-	size_t n_digits = strspn(text, "0123456789");
-	if (!n_digits || n_digits > 9 || text[n_digits] != '=' || !text[n_digits + 1])
-		return NULL;
-	*ret_rank = strtol(text, NULL, 10);
-	return text + n_digits + 1;
-}
-
-/* Cut the next line off *rest: trimmed, empty for comments. False at the end. */
-static bool next_line(char **rest, char **ret_line)
-{
-	char *line = *rest;
-	if (!*line)
-		return false;
-	char *end = line + strcspn(line, "\n");
-	*rest = *end ? end + 1 : end;
-	*end = '\0';
-	line += strspn(line, " \t");
-	for (end = line + strlen(line); end > line && strchr(" \t\r", end[-1]); end--)
-		end[-1] = '\0';
-	if (*line == '#')
-		*line = '\0';
-	*ret_line = line;
-	return true;
-}
-
 static char *directory_of(struct finder *finder, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -507,7 +480,7 @@ static enum ht_status add_lines(struct finder *finder, const char *path, char *t
 	if (!base && strchr(path, '/'))
 		return ht_fail_nomem(finder->ctx);
 	size_t n_sources = 0, i_line = 0;
-	for (char *line; next_line(&text, &line);) {
+	for (char *line; ht_source_next_line(&text, &line);) {
 		i_line++;
 		if (!*line)
 			continue;
@@ -536,32 +509,6 @@ static enum ht_status add_list(struct finder *finder, const char *path)
 	return status;
 }
 
-/* A line that can be a path by its form; n bytes. JSON, markup and binary data cannot. */
-static bool is_path_line(const char *line, size_t n)
-{
-	if (n >= HT_MAX_PATH_BYTES)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned char)line[i] < ' ' ? !strchr("\t\r", line[i])
-		                                 : line[i] == 0x7f || strchr("\"{}<>|", line[i]))
-			return false;
-	return true;
-}
-
-/* Every line in sight is a path by its form; the last one may be cut. */
-static bool has_path_lines(const char *text, size_t n)
-{
-	for (const char *end = text + n, *line = text; line < end;) {
-		const char *next = memchr(line, '\n', (size_t)(end - line));
-		next = next ? next : end;
-		if (memchr(line, 0, (size_t)(next - line)) ||
-		        !is_path_line(line, (size_t)(next - line)))
-			return false;
-		line = next + 1;
-	}
-	return true;
-}
-
 /* Whether a pattern fits anything; a pattern that cannot be followed fits nothing. */
 static enum ht_status fits_something(struct finder *finder, const char *pattern, bool *ret_fits)
 {
@@ -583,16 +530,16 @@ static enum ht_status looks_like_list(
         struct finder *finder, const char *path, char *text, size_t n, bool *ret_is_list)
 {
 	*ret_is_list = false;
-	if (!has_path_lines(text, n))
+	if (!ht_source_has_path_lines(text, n))
 		return HT_OK;
 	text[n] = '\0';
 	char *line = text;
 	do {
-		if (!next_line(&text, &line))
+		if (!ht_source_next_line(&text, &line))
 			return HT_OK;
 	} while (!*line);
 	int64_t rank;
-	const char *rest = after_rank(line, &rank);
+	const char *rest = ht_source_after_rank(line, &rank);
 	char *dir = directory_of(finder, path);
 	char *whole = dir ? join(finder, dir, line) : NULL;
 	char *part = dir ? join(finder, dir, rest ? rest : line) : NULL;
@@ -651,7 +598,7 @@ static enum ht_status add_source(
 	if (error != ENOENT && error != ENOTDIR)
 		return ht_fail_errno(finder->ctx, path, "cannot open", error);
 	int64_t rank;
-	const char *rest = after_rank(text, &rank);
+	const char *rest = ht_source_after_rank(text, &rank);
 	if (rest)
 		return add_ranked(finder, base, text, rank, rest);
 	if (text[0] == '@' && may_list)

@@ -78,7 +78,7 @@ static void test_text_narrow(void **state)
 	        "name          dur   share\n"
 	        "gemm|<4>  41.2 ms  50.0 %\n"
 	        "… 2 more rows\n"
-	        "no value in these rows: tid\n"
+	        "empty columns not shown: tid\n"
 	        "\n1 event lost\n");
 	options.wide = true;
 	struct memory_sink got = render(*state, t, "text", &options);

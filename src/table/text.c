@@ -7,7 +7,7 @@
  *   ncclKernel_…   12    3.07 µs  12.4 %  ████▏           numbers aligned at the point, then the bar
  *   … 1 234 more rows                                     what top took away
  *   not shown: tid, pid; --wide shows all                 what the width took away
- *   no value in these rows: stream                        columns that are null in every row
+ *   empty columns not shown: stream                       columns that are null in every row
  *
  *   notes, one paragraph each
  *

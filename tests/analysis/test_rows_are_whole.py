@@ -22,8 +22,12 @@ BUILD = pathlib.Path(support.EXE).parent
 N = 100 if support.LONG else 6
 PUT = re.compile(r"\bht_table_put_\w+\(")
 #: what is asked where the source is no analysis; they come by most of the model
-ASKED = ["summary", "temporal-breakdown", "critical-path", "distributed", "stragglers", "steps"]
-TRACES = {"diff": ["examples/diff/control", "examples/diff/test"],
+ASKED = ["summary", "temporal-breakdown", "critical-path", "distributed", "stragglers", "steps", "efficiency"]
+#: the views of a verb whose rows are the model's
+SNAPSHOT = [f"memory-snapshot --view {view}" for view in
+            ("summary", "peak", "leaks", "oom", "fragmentation", "segments", "churn", "pools", "blocks", "events", "timeline")]
+TRACES = {"memory-snapshot": ["tests/snapshot/data/plain/oom.pickle.gz"],
+          "diff": ["examples/diff/control", "examples/diff/test"],
           "gate": ["--base", "examples/diff/control", "--test", "examples/diff/test"]}
 
 
@@ -51,6 +55,8 @@ def candidates():
 
 def verbs_of(path):
     name = re.search(r'\.name = "([a-z-]+)"', path.read_text())
+    if "snapshot" in path.parts:
+        return SNAPSHOT
     if "analysis" not in path.parts or not name:
         return ASKED
     return [name.group(1)]
@@ -84,7 +90,8 @@ def build_without(path, place, scratch, compiled, link):
 
 
 def ask(program, verb):
-    return subprocess.run([program, verb, *TRACES.get(verb, ["examples/ddp"]), "--format", "csv", "--quiet"], cwd=support.ROOT, capture_output=True,
+    verb, *options = verb.split()
+    return subprocess.run([program, verb, *TRACES.get(verb, ["examples/ddp"]), *options, "--format", "csv", "--quiet"], cwd=support.ROOT, capture_output=True,
                           env=support.environment(), timeout=120)
 
 

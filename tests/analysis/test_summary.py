@@ -122,8 +122,14 @@ def test_slow_kernel(tmp_path):
     trace = load(next((EXAMPLES / "train").glob("*.json.gz")))
     kernels = [e for e in trace["traceEvents"] if e.get("cat") == "kernel" and "layer_norm" in e["name"]]
     name = kernels[0]["name"]
-    for event in sorted((e for e in kernels if e["name"] == name), key=lambda e: -e["ts"]):
-        insert(trace, event["ts"] + event["dur"] / 2, 20_000)
+    # the device falls behind by 20 ms with each of them, while the host goes on
+    behind = 0
+    device = [e for e in trace["traceEvents"] if e.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation")]
+    for event in sorted(device, key=lambda e: e["ts"]):
+        event["ts"] += behind
+        if event["name"] == name:
+            event["dur"] += 20_000
+            behind += 20_000
     said = lines(write(trace, tmp_path / "slow.json.gz"))
     assert said["bound by"]["finding"].startswith("compute:")
     assert "layer_norm" in said["bound by"]["finding"] and "layer_norm" in said["kernels"]["finding"]

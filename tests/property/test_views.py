@@ -30,22 +30,22 @@ def check(run):
     for row in rows("steps", run, "--step", "all"):
         assert sum(int(row[part]) for part in PARTS) == int(row["total_ns"])
         assert all(int(row[part]) >= 0 for part in PARTS)
-    by_name = rows("kernels", run)
+    by_name = rows("kernels", run, "--step", "all")
     assert total(by_name, "total_ns") == total(kernels, "dur_ns") and total(by_name, "calls") == len(kernels)
     for by in ("properties", "stream", "core"):
-        table = rows("kernels", run, "--by", by)
+        table = rows("kernels", run, "--step", "all", "--by", by)
         assert (total(table, "total_ns"), total(table, "calls")) == (total(by_name, "total_ns"), len(kernels))
-    stacks = rows("stacks", run, "--time", "device")
+    stacks = rows("stacks", run, "--step", "all", "--time", "device")
     assert (total(stacks, "self_ns"), total(stacks, "count")) == (total(gpu, "dur_ns"), len(gpu))
-    operators = rows("operators", run)
+    operators = rows("operators", run, "--step", "all")
     for by in ("shape", "stack", "shape-stack"):
-        table = rows("operators", run, "--by", by)
+        table = rows("operators", run, "--step", "all", "--by", by)
         for column in ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns"):
             assert total(table, column) == total(operators, column), (by, column)
     assert total(operators, "device_self_ns") <= total(gpu, "dur_ns")
     for row in operators:
         assert int(row["device_self_ns"]) <= int(row["device_total_ns"])
-    modules = rows("modules", run)
+    modules = rows("modules", run, "--step", "all")
     for family in ("device", "backward_device", "backward_host"):
         own = total(modules, f"{family}_self_ns")
         whole = total([row for row in modules if row["depth"] == "1"], f"{family}_total_ns")

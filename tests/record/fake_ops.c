@@ -507,7 +507,7 @@ static void freed(void)
 static void limit(void)
 {
 	struct ht_record_options o = options();
-	struct ht_record_stats stats;
+	struct ht_record_stats stats = { .struct_size = sizeof stats };
 	o.max_bytes = 1 << 20;
 	need(ht_record_register(path, &o) == 0, "register");
 	ht_record_start();
@@ -610,7 +610,7 @@ static void bench(void)
 	for (int n_threads = 1; n_threads <= 8; n_threads *= 8) {
 		pthread_t ids[8];
 		int n = n_ops / n_threads;
-		struct ht_record_stats stats;
+		struct ht_record_stats stats = { .struct_size = sizeof stats };
 		enlist();
 		ht_record_start();
 		double start = now_s();

@@ -481,7 +481,8 @@ def overhead(folder):
             f"\n    {n_threads} threads: none {none * 1e6:.2f} us/op; PyTorch +{theirs * 1e6:.2f} us, "
             f"{size:.0f} bytes; ours +{ours * 1e6:.2f} us, {per_op:.0f} bytes before the finish, "
             f"{file_size:.0f} after; finish {rate * 1e-6:.2f} million nodes/s")
-        over += [n_threads] * (ours > 1.0e-6 or per_op > 200 or rate < 1e6)
+        # slow hosts double both: there it is what PyTorch's own observer adds that counts
+        over += [n_threads] * (ours > max(1.0e-6, theirs / 12) or per_op > 200 or rate < 1e6)
         assert stats.n_lost == 0
     assert not over, "".join(lines)
     return "".join(lines)

@@ -24,7 +24,7 @@
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
 #include "model/finding/finding.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/communication/chosen_calls.h"
 
 #include <math.h>

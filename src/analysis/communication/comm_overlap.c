@@ -16,7 +16,7 @@
 #include "model/clocks/clocks.h"
 #include "base/sort.h"
 #include "model/finding/finding.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/communication/exposed.h"
 #include "model/device/gpu_work.h"
 #include "model/rows/work_names.h"

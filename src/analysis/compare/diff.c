@@ -26,7 +26,7 @@
  * change_share -20 %, "more calls, faster".
  */
 #include "analysis/analysis.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/compare/diff_sides.h"
 #include "model/compare/step_samples.h"
 #include "model/compare/view_diff.h"
@@ -684,8 +684,8 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		        "cpu rows add up to the difference in host spans of steps, gpu rows to that in "
 		        "GPU time"));
 	if (!run->policy.compares_counts && any && !compare->tested)
-		HT_TRY(ht_table_add_note(table,
-		        "one step on each side: what is noise cannot be told; record more steps"));
+		HT_TRY(ht_table_add_note(
+		        table, "one step on each side: noise is not known; compare more steps"));
 	HT_TRY(note_noisiest(compare, table));
 	return say_sides(run, table);
 }

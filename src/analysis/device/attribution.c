@@ -16,7 +16,7 @@
  * graph-capture 50 activities, 100 us, 83.3 %; op 1 activity, 20 us, 16.7 %.
  */
 #include "analysis/analysis.h"
-#include "model/compile/regions.h"
+#include "model/origin/regions.h"
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
 #include "model/origin/origin.h"

@@ -14,7 +14,7 @@
  * Definition: HTA get_idle_time_breakdown, first table.
  */
 #include "analysis/analysis.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/device/idle.h"
 #include "base/checked.h"
 

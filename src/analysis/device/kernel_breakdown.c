@@ -15,7 +15,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/finding/finding.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/device/gpu_work.h"
 #include "model/rows/work_names.h"
 #include "model/rows/name_groups.h"

@@ -12,7 +12,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/device/gpu_work.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/rows/work_names.h"
 #include "base/checked.h"
 
@@ -204,7 +204,7 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 
 static const struct ht_hint hints[] = {
 	{ "compute", "compute alone", "kernel-breakdown" },
-	{ "communication", "communication that no compute hides", "comm-overlap" },
+	{ "communication", "exposed communication", "comm-overlap" },
 	{ "memory", "memcpy and memset alone", "memory-bandwidth" },
 };
 

@@ -18,7 +18,7 @@
 #include "base/intern.h"
 #include "base/sort.h"
 #include "model/finding/finding.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/rows/frame.h"
 #include "model/device/launch.h"
 #include "base/checked.h"

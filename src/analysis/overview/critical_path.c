@@ -28,7 +28,7 @@
 #include "model/rows/frame.h"
 #include "graph/cp_across.h"
 #include "graph/cp_overlay.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/clocks/clocks.h"
 #include "model/communication/collective_match.h"
 
@@ -198,8 +198,7 @@ static const struct ht_hint hints[] = {
 	{ "cpu_bound", "CPU time", "op-launch-delay" },
 	{ "gpu_kernel_launch_overhead", "launch latency", "launch-stats" },
 	{ "gpu_kernel_kernel_overhead", "gaps between kernels in a stream", "idle-breakdown" },
-	{ "queued_before_recording", "waiting behind GPU work from before the recording",
-	        "health" },
+	{ "queued_before_recording", "queue from before the recording", "health" },
 	{ "host_unrecorded", "idle time, cause n/a: no CPU activity recorded", "health" },
 };
 

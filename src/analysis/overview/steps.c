@@ -29,24 +29,25 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 /* The parts of a step: by number of the first, by type, and what is said before each. */
-#define PARTS(COLUMN, OF, TYPE, of)                                                                \
-	COLUMN(OF##_TOTAL, "total_ns", TYPE, HT_MEASURE,                                           \
-	        of "from its start or the end of the one before, the later, to its last GPU work", \
-	        NULL)                                                                              \
-	COLUMN(OF##_KERNEL, "kernel_ns", TYPE, HT_MEASURE, of "time with a kernel that computes",  \
-	        NULL)                                                                              \
-	COLUMN(OF##_MEMCPY, "memcpy_ns", TYPE, HT_MEASURE,                                         \
-	        of "time with a copy and none of the above", NULL)                                 \
-	COLUMN(OF##_MEMSET, "memset_ns", TYPE, HT_DETAIL,                                          \
-	        of "time with a fill and none of the above", NULL)                                 \
-	COLUMN(OF##_COMMUNICATION, "communication_ns", TYPE, HT_MEASURE,                           \
-	        of "time with communication and none of the above", NULL)                          \
-	COLUMN(OF##_RUNTIME, "runtime_ns", TYPE, HT_MEASURE,                                       \
-	        of "time with a runtime or driver call and none of the above", NULL)               \
-	COLUMN(OF##_DATALOADER, "dataloader_ns", TYPE, HT_MEASURE,                                 \
-	        of "time in a data loader and none of the above", NULL)                            \
-	COLUMN(OF##_CPU_EXEC, "cpu_exec_ns", TYPE, HT_MEASURE,                                     \
-	        of "time in another operator or annotation and none of the above", NULL)           \
+#define PARTS(COLUMN, OF, TYPE, of)                                                                 \
+	COLUMN(OF##_TOTAL, "total_ns", TYPE, HT_MEASURE,                                            \
+	        of                                                                                  \
+	        "from its start or the end of the one before, the later, to its last GPU activity", \
+	        NULL)                                                                               \
+	COLUMN(OF##_KERNEL, "kernel_ns", TYPE, HT_MEASURE, of "time with a kernel that computes",   \
+	        NULL)                                                                               \
+	COLUMN(OF##_MEMCPY, "memcpy_ns", TYPE, HT_MEASURE,                                          \
+	        of "time with a copy and none of the above", NULL)                                  \
+	COLUMN(OF##_MEMSET, "memset_ns", TYPE, HT_DETAIL,                                           \
+	        of "time with a fill and none of the above", NULL)                                  \
+	COLUMN(OF##_COMMUNICATION, "communication_ns", TYPE, HT_MEASURE,                            \
+	        of "time with communication and none of the above", NULL)                           \
+	COLUMN(OF##_RUNTIME, "runtime_ns", TYPE, HT_MEASURE,                                        \
+	        of "time with a runtime or driver call and none of the above", NULL)                \
+	COLUMN(OF##_DATALOADER, "dataloader_ns", TYPE, HT_MEASURE,                                  \
+	        of "time in a data loader and none of the above", NULL)                             \
+	COLUMN(OF##_CPU_EXEC, "cpu_exec_ns", TYPE, HT_MEASURE,                                      \
+	        of "time in another operator or annotation and none of the above", NULL)            \
 	COLUMN(OF##_OTHER, "other_ns", TYPE, HT_MEASURE, of "time with nothing of the above", NULL)
 
 #define STEP_COLUMNS(COLUMN)                                                                       \

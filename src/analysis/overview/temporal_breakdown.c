@@ -23,7 +23,7 @@
 #include "model/communication/breakdown.h"
 #include "model/rows/frame.h"
 #include "model/finding/finding.h"
-#include "model/hint.h"
+#include "model/finding/hint.h"
 
 static enum ht_status break_down(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);

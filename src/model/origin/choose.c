@@ -113,9 +113,11 @@ static enum ht_status choose_capture(struct ht_chooser *c, const struct ht_repla
 		if (!tape->is_capture)
 			continue;
 		*ret_has_any = true;
-		if ((size >= 0 && tape->size != size) || (!tape->has_names && tape->n != replay->n))
+		if (size >= 0 && tape->size != size)
 			continue;
 		HT_TRY(ht_match(c->run, replay, tape, 0, tape->n, &matched));
+		if (!matched.n)
+			continue;
 		offer(&best, tape, &matched, size >= 0 && tape->n_of == 1);
 	}
 	bool is_refused =

@@ -213,6 +213,71 @@ static enum ht_status match_positions(struct ht_run *run, const struct ht_replay
 	return HT_OK;
 }
 
+static bool is_kernel(const struct ht_replay *replay, size_t i)
+{
+	return replay->trace->kind[replay->trace->gpu[replay->gpus[i]].row] == HT_KIND_KERNEL;
+}
+
+/* The end of a stretch of memcpy and memset, up to the next kernel. */
+static size_t replayed_until(const struct ht_replay *replay, size_t i)
+{
+	while (i < replay->n && !is_kernel(replay, i))
+		i++;
+	return i;
+}
+
+static size_t taped_until(const struct ht_tape_entry *entries, size_t m, size_t j)
+{
+	while (j < m && entries[j].kind != HT_KIND_KERNEL)
+		j++;
+	return j;
+}
+
+/* A graph may do without a memset or memcpy that was captured. With as many kernels on both sides these pair one by one, and
+ * what stands between two of them where there is as much of it on both. ret_place[i] is the entry of an activity, UINT32_MAX:
+ * none. False when the numbers of kernels differ. */
+static bool place_by_kernels(const struct ht_replay *replay, const struct ht_tape_entry *entries,
+        size_t m, uint32_t *ret_place)
+{
+	size_t i = 0, j = 0;
+	memset(ret_place, 0xff, replay->n * sizeof *ret_place);
+	for (;;) {
+		size_t i_end = replayed_until(replay, i), j_end = taped_until(entries, m, j);
+		for (size_t k = 0; i_end - i == j_end - j && k < i_end - i; k++)
+			ret_place[i + k] = (uint32_t)(j + k);
+		if (i_end == replay->n || j_end == m)
+			return i_end == replay->n && j_end == m;
+		ret_place[i_end] = (uint32_t)j_end;
+		i = i_end + 1;
+		j = j_end + 1;
+	}
+}
+
+/* Without names and with another number of launches. */
+static enum ht_status match_kernels(struct ht_run *run, const struct ht_replay *replay,
+        const struct ht_tape *tape, const struct ht_tape_entry *entries, size_t m,
+        struct ht_matched *matched)
+{
+	uint32_t *place = ht_arena_room(run->scratch, (replay->n + 1) * sizeof *place);
+	struct ht_tape_entry *picked =
+	        ht_arena_alloc(run->scratch, (replay->n + 1) * sizeof *picked);
+	if (!place || !picked)
+		return ht_fail_nomem(run->ctx);
+	if (!place_by_kernels(replay, entries, m, place))
+		return HT_OK;
+	for (size_t i = 0; i < replay->n; i++) {
+		picked[i].kind = HT_N_KINDS; /* fits nothing */
+		picked[i].op = HT_NONE;
+		if (place[i] != UINT32_MAX)
+			picked[i] = entries[place[i]];
+	}
+	HT_TRY(match_positions(run, replay, tape, picked, matched));
+	for (size_t i = 0; i < replay->n; i++)
+		if (matched->partner[i] != UINT32_MAX)
+			matched->partner[i] = place[i];
+	return HT_OK;
+}
+
 enum ht_status ht_match(struct ht_run *run, const struct ht_replay *replay,
         const struct ht_tape *tape, size_t first, size_t m, struct ht_matched *ret_matched)
 {
@@ -226,6 +291,8 @@ enum ht_status ht_match(struct ht_run *run, const struct ht_replay *replay,
 		HT_TRY(match_names(run, replay, entries, m, &matched));
 	else if (replay->n == m)
 		HT_TRY(match_positions(run, replay, tape, entries, &matched));
+	else
+		HT_TRY(match_kernels(run, replay, tape, entries, m, &matched));
 	size_t longer = replay->n > m ? replay->n : m;
 	matched.confidence = longer ? (double)matched.n / (double)longer : 0;
 	for (size_t i = 0; i < replay->n; i++)

@@ -2,7 +2,7 @@
  * match.h - the activities of one replay against a stretch of one tape.
  *
  * By names where the tape has them, stream by stream where both have several: streams belong together when they have the
- * same names, however ordered. Without names by position, when there are as many: then every position is checked
+ * same names, however ordered. Without names by position, when there are as many, or as many kernels: then every position is checked
  * (fit.h), and kernels at launches of the same operator with the same shapes must have the same name.
  */
 #ifndef HT_MODEL_ORIGIN_MATCH_H

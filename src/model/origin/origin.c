@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "model/calls/attribution.h"
-#include "model/compile/compiled.h"
+#include "model/origin/compiled.h"
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
 #include "model/origin/replays.h"

@@ -10,8 +10,8 @@
 #include "attach/kind.h"
 #include "base/hash.h"
 #include "base/sort.h"
-#include "model/compile/compiled.h"
-#include "model/compile/inductor_graph.h"
+#include "model/origin/compiled.h"
+#include "model/origin/inductor_graph.h"
 #include "model/origin/choose.h"
 #include "model/serving/grammar.h"
 

@@ -3,7 +3,7 @@
  */
 #include "model/stragglers/straggler.h"
 
-#include "model/hint.h"
+#include "model/finding/hint.h"
 
 #include <inttypes.h>
 #include <stdio.h>

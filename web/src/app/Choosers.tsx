@@ -195,7 +195,7 @@ export function StepChooser() {
         .sort((a, b) => a - b)
     : [];
   if (steps.length < 2 && !route.query.step) return null;
-  const word = route.query.step ?? "all but last";
+  const word = route.query.step ?? "complete";
   return (
     <Popover
       label={
@@ -209,8 +209,8 @@ export function StepChooser() {
         <NumberList
           name="step"
           numbers={steps}
-          whole="all but the last, which is cut short"
-          extra={[["all", "all"]]}
+          whole="all complete steps"
+          extra={[["all", "whole trace"]]}
           close={close}
         />
       )}

@@ -32,7 +32,7 @@ function marksOf(rows: Rows): { mark: Mark; row: Row }[] {
         { name: "efficiency, of the dense peak", value: shown(rows.number(row, "efficiency"), "ratio") },
         { name: "bound by", value: bound || "unknown" },
         { name: "type", value: rows.text(row, "dtype") || "unknown" },
-        { name: "could save, at most", value: full(rows.number(row, "could_save_ns"), "ns") },
+        { name: "upper bound on savings", value: full(rows.number(row, "could_save_ns"), "ns") },
       ],
     };
     return [{ mark, row }];

@@ -1,10 +1,10 @@
 /*
  * wrapper.c - see wrapper.h.
  */
-#include "model/compile/wrapper.h"
+#include "model/origin/wrapper.h"
 
 #include "base/text.h"
-#include "model/compile/log.h"
+#include "model/origin/compile_log.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * kernel (triton_...), or a library's (aten::addmm for extern_kernels.addmm). The k-th operator of a name is the k-th call of that
  * name in the wrapper, which the structured log has (log.h).
  */
-#ifndef HT_MODEL_COMPILE_COMPILED_H
-#define HT_MODEL_COMPILE_COMPILED_H
+#ifndef HT_MODEL_ORIGIN_COMPILED_H
+#define HT_MODEL_ORIGIN_COMPILED_H
 
-#include "model/compile/log.h"
+#include "model/origin/compile_log.h"
 #include "model/run.h"
 
 struct ht_compiled {

@@ -4,10 +4,10 @@
  * Generated kernels are anchors: those of the replay, in order, must be those of the wrapper, all of them. What lies between two anchors belongs
  * to the library calls between them: to the only one, one to one, or by what kernel and operator compute.
  */
-#ifndef HT_MODEL_COMPILE_INDUCTOR_GRAPH_H
-#define HT_MODEL_COMPILE_INDUCTOR_GRAPH_H
+#ifndef HT_MODEL_ORIGIN_INDUCTOR_GRAPH_H
+#define HT_MODEL_ORIGIN_INDUCTOR_GRAPH_H
 
-#include "model/compile/log.h"
+#include "model/origin/compile_log.h"
 #include "model/origin/match.h"
 
 /* ret_calls has the call of each activity, NULL: unknown; *ret_n how many have one: 0 when the anchors contradict. */

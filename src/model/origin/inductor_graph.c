@@ -1,7 +1,7 @@
 /*
  * inductor_graph.c - see inductor_graph.h.
  */
-#include "model/compile/inductor_graph.h"
+#include "model/origin/inductor_graph.h"
 
 #include "base/text.h"
 #include "model/origin/fit.h"

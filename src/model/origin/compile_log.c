@@ -1,11 +1,11 @@
 /*
- * log.c - see log.h.
+ * compile_log.c - see compile_log.h.
  */
-#include "model/compile/log.h"
+#include "model/origin/compile_log.h"
 
 #include "base/text.h"
 #include "json/text.h"
-#include "model/compile/wrapper.h"
+#include "model/origin/wrapper.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * regions.c - see regions.h.
  */
-#include "model/compile/regions.h"
+#include "model/origin/regions.h"
 
 #include "base/text.h"
-#include "model/compile/compiled.h"
+#include "model/origin/compiled.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * compiled.c - see compiled.h.
  */
-#include "model/compile/compiled.h"
+#include "model/origin/compiled.h"
 
 #include "attach/kind.h"
 #include "base/text.h"

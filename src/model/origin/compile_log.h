@@ -1,5 +1,5 @@
 /*
- * log.h - the structured log of torch.compile (TORCH_TRACE): which code each graph became, from which lines, and why it was
+ * compile_log.h - the structured log of torch.compile (TORCH_TRACE): which code each graph became, from which lines, and why it was
  * compiled again.
  *
  *     V0521 11:50:39.474000 3054118 path/file.py:1864] {"frame_id": 0, ..., "artifact": {...}, "has_payload": "md5"}
@@ -10,8 +10,8 @@
  * _bypass), the one that the trace has in "## Call CompiledFxGraph <key> ##". A call is known by its handle: its place
  * among the calls of the wrapper. Comments of wrappers have no contract: what is not understood is passed over.
  */
-#ifndef HT_MODEL_COMPILE_LOG_H
-#define HT_MODEL_COMPILE_LOG_H
+#ifndef HT_MODEL_ORIGIN_COMPILE_LOG_H
+#define HT_MODEL_ORIGIN_COMPILE_LOG_H
 
 #include "base/status.h"
 

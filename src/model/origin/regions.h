@@ -6,8 +6,8 @@
  * the operator entire_frame_compile with its compile id beside it; it is a recompilation when the frame was compiled before, that is,
  * when the second number of the id is not 0.
  */
-#ifndef HT_MODEL_COMPILE_REGIONS_H
-#define HT_MODEL_COMPILE_REGIONS_H
+#ifndef HT_MODEL_ORIGIN_REGIONS_H
+#define HT_MODEL_ORIGIN_REGIONS_H
 
 #include "model/run.h"
 

@@ -7,8 +7,8 @@
  *
  * Handles go on over the graphs of a process, so that a graph's own begin where its wrapper's do.
  */
-#ifndef HT_MODEL_COMPILE_WRAPPER_H
-#define HT_MODEL_COMPILE_WRAPPER_H
+#ifndef HT_MODEL_ORIGIN_WRAPPER_H
+#define HT_MODEL_ORIGIN_WRAPPER_H
 
 #include "base/status.h"
 #include "json/text.h"

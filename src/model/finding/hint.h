@@ -3,8 +3,8 @@
  *
  * A hint is made from the finished rows, so it cannot say what they do not. Absent values count as nothing.
  */
-#ifndef HT_MODEL_HINT_H
-#define HT_MODEL_HINT_H
+#ifndef HT_MODEL_FINDING_HINT_H
+#define HT_MODEL_FINDING_HINT_H
 
 #include "table/table.h"
 

@@ -1,7 +1,7 @@
 /*
  * hint.c - see hint.h.
  */
-#include "model/hint.h"
+#include "model/finding/hint.h"
 #include "model/finding/finding.h"
 #include "store/trace.h"
 #include "table/shorten.h"

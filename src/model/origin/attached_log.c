@@ -2,7 +2,7 @@
  * attached_log.c - structured logs of torch.compile that join a trace.
  */
 #include "attach/kind.h"
-#include "model/compile/compiled.h"
+#include "model/origin/compiled.h"
 
 #define MAX_BYTES ((size_t)1 << 30)
 
