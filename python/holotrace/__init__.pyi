@@ -601,7 +601,7 @@ class Session:
             step: profiler step; 0 for a trace without steps, null outside steps (step="all")
             step_time_ns [ns]: from the completion of the step before to its own; the first one from its start
             latency_ns [ns]: from its start to its completion
-            total_ns [ns]: from its start or the end of the one before, the later, to its last GPU work
+            total_ns [ns]: from its start or the end of the one before, the later, to its last GPU activity
             kernel_ns [ns]: time with a kernel that computes
             memcpy_ns [ns]: time with a copy and none of the above
             memset_ns [ns]: time with a fill and none of the above

@@ -57,7 +57,7 @@ class StragglerAnalysis:
                 plots.show(figure)
         candidates = result.ints("candidate", missing=0)
         if not candidates.any():
-            for note in result.table.notes:
-                if note.startswith("no verdict"):
-                    logger.warning("%s", note)
+            for finding in result.table.findings:
+                if finding["kind"] == "slow-rank" and finding["state"] == "unknown":
+                    logger.warning("no verdict: %s", finding["sentence"])
         return [int(result.ints("rank")[i]) for i in order if candidates[i]][:num_candidates]
