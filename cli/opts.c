@@ -275,6 +275,6 @@ char *opts_lines(const struct opts *opts)
 
 char *opts_value_lines(const struct opts *opts, const char *name)
 {
-	const char *values[OPTS_GIVEN_MAX];
+	const char *values[OPTS_GIVEN_MAX] = { NULL };
 	return opts_join(values, opts_values(opts, name, values, OPTS_GIVEN_MAX));
 }

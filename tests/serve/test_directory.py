@@ -154,12 +154,14 @@ def test_a_refused_link_stays_refused(tmp_path):
     old(inside / "a" / "own.pt.trace.json", event("own"))
     (inside / "a" / "s.pt.trace.json").symlink_to(tmp_path / "outside" / "secret.json")
     with serving(inside, "-r") as server:
-        for _ in range(4):
-            run, = server.ready()["runs"]
+        for i in range(4):
+            run, = [run for run in server.ready()["runs"] if run["id"] == "a"]
             assert [file["error"] is not None for worker in run["workers"] for file in worker["files"]] == [False, True]
             assert b"secret" not in server.table("a", "events", columns="name").body
+            # a further run shows that the folder was looked at again
+            old(inside / f"b{i}" / "own.pt.trace.json", event("own"))
             server.ask("/api/v1/rescan", "POST", "")
-            time.sleep(0.6)
+            support.wait_until(lambda: len(server.ready()["runs"]) == i + 2)
 
 
 def swap(folder, outside, end):
