@@ -81,8 +81,9 @@ static enum ht_status load_again(
 
 static void let_go(struct ht_set *set)
 {
+	struct ht_reload **list = set->load_user;
 	for (size_t i = 0; i < set->roster.n; i++)
-		ht_reload_release(ht_reload_of(set, i));
+		ht_reload_release(list[i]);
 }
 
 void ht_reload_use(struct ht_set *set, struct ht_reload **list)

@@ -16,6 +16,7 @@
  * graph-capture 50 activities, 100 us, 83.3 %; op 1 activity, 20 us, 16.7 %.
  */
 #include "analysis/analysis.h"
+#include "base/checked.h"
 #include "model/origin/regions.h"
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
@@ -199,7 +200,7 @@ static enum ht_status add_to(
 	}
 	list = sums->data;
 	list[i].n++;
-	list[i].ns += ns;
+	ht_sum(&list[i].ns, ns);
 	return HT_OK;
 }
 
@@ -210,7 +211,7 @@ static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table
 	if (sums->n)
 		qsort(list, sums->n, sizeof *list, by_method);
 	for (size_t i = 0; i < sums->n; i++)
-		total += list[i].ns;
+		ht_sum(&total, list[i].ns);
 	for (size_t i = 0; i < sums->n; i++) {
 		ht_table_row(table);
 		ht_table_put_i64(table, METHOD_RANK, run->rank);

@@ -10,6 +10,7 @@
  * Example: decode iterations of 4 requests that start at 0, 10 and 20 us and run until 30 us: wall 10 us each, 12 tokens, 400,000 tokens/s.
  */
 #include "analysis/analysis.h"
+#include "base/checked.h"
 #include "model/serving/iterations.h"
 
 #include <stdlib.h>
@@ -96,16 +97,16 @@ struct phase {
 static void add_up(const struct ht_iteration *it, struct phase *p)
 {
 	p->n++;
-	p->requests += it->name.requests > 0 ? it->name.requests : 0;
-	p->tokens += it->name.tokens > 0 ? it->name.tokens : 0;
+	ht_sum(&p->requests, it->name.requests > 0 ? it->name.requests : 0);
+	ht_sum(&p->tokens, it->name.tokens > 0 ? it->name.tokens : 0);
 	p->has_requests |= it->name.requests >= 0;
 	p->has_tokens |= it->name.tokens >= 0;
-	p->wall_ns += it->wall_ns;
-	p->gpu_ns += it->gpu_ns;
-	p->gap_ns += it->gap_ns;
+	ht_sum(&p->wall_ns, it->wall_ns);
+	ht_sum(&p->gpu_ns, it->gpu_ns);
+	ht_sum(&p->gap_ns, it->gap_ns);
 	if (it->name.padded > 0 && it->name.requests >= 0) {
-		p->filled += it->name.requests;
-		p->padded += it->name.padded;
+		ht_sum(&p->filled, it->name.requests);
+		ht_sum(&p->padded, it->name.padded);
 	}
 }
 

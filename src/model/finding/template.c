@@ -35,7 +35,8 @@ static void put(struct filling *f, const char *bytes, size_t n)
 		out->chars = chars;
 		out->cap = cap;
 	}
-	memcpy(out->chars + out->n, bytes, n);
+	if (n)
+		memcpy(out->chars + out->n, bytes, n);
 	out->n += n;
 }
 

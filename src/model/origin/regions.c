@@ -2,6 +2,7 @@
  * regions.c - see regions.h.
  */
 #include "model/origin/regions.h"
+#include "base/checked.h"
 
 #include "base/text.h"
 #include "model/origin/compiled.h"
@@ -93,7 +94,7 @@ static enum ht_status find_graphs(struct finding *f)
 			HT_TRY(add_graph(f, row, key, n));
 		struct ht_compiled_region *region = find_key(f, key, n);
 		region->n_calls++;
-		region->cpu_ns += t->dur_ns[row];
+		ht_sum(&region->cpu_ns, t->dur_ns[row]);
 	}
 	return HT_OK;
 }
@@ -109,7 +110,7 @@ static void add_gpu_time(struct finding *f)
 		        around == HT_NONE ? NULL : ht_compiled_key(ht_str(t, t->name[around]), &n);
 		struct ht_compiled_region *region = key ? find_key(f, key, n) : NULL;
 		if (region)
-			region->gpu_ns += t->dur_ns[t->gpu[i].row];
+			ht_sum(&region->gpu_ns, t->dur_ns[t->gpu[i].row]);
 	}
 }
 
@@ -164,7 +165,7 @@ static enum ht_status find_compilations(struct finding *f)
 		if (!id || around == HT_NONE)
 			continue;
 		HT_TRY(find_id(f, id, around, &region));
-		region->compile_ns += t->dur_ns[around];
+		ht_sum(&region->compile_ns, t->dur_ns[around]);
 		region->n_recompiled += is_again(id);
 		if (is_again(id))
 			HT_TRY(ht_recompile_reason(f->run, id, &region->reason));

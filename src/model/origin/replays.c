@@ -6,6 +6,7 @@
  * alignment per kind of graph.
  */
 #include "model/origin/replays.h"
+#include "base/checked.h"
 
 #include "attach/kind.h"
 #include "base/hash.h"
@@ -222,7 +223,7 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 	for (size_t i = 0; i < n; i++) {
 		r->of_graph[r->gpus[i]] = 1;
 		r->site[r->gpus[i]] = use->first_site + (uint32_t)i;
-		use->graph.gpu_ns += r->t->dur_ns[r->t->gpu[r->gpus[i]].row];
+		ht_sum(&use->graph.gpu_ns, r->t->dur_ns[r->t->gpu[r->gpus[i]].row]);
 	}
 	r->origins->n_of_graphs += n;
 	return HT_OK;

@@ -2,6 +2,7 @@
  * iterations.c - see iterations.h.
  */
 #include "model/serving/iterations.h"
+#include "base/checked.h"
 
 #include "base/search.h"
 
@@ -96,7 +97,7 @@ static void add_gpu(const struct ht_trace *t, struct ht_iteration *list, size_t 
 		struct ht_iteration *of = around == HT_NONE ? NULL : find_row(list, n, around);
 		if (!of)
 			continue;
-		of->gpu_ns += t->dur_ns[row];
+		ht_sum(&of->gpu_ns, t->dur_ns[row]);
 		if (t->ts_ns[row] < of->first_gpu_ns)
 			of->first_gpu_ns = t->ts_ns[row];
 		if (ht_end_ns(t, row) > of->last_gpu_ns)

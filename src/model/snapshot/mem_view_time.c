@@ -5,6 +5,7 @@
  * So every maximum of the pieces is shown, the peak among them, at any number of points.
  */
 #include "model/snapshot/mem_steps.h"
+#include "base/checked.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_view.h"
 
@@ -60,14 +61,14 @@ static void count_event(const struct ht_trace *t, int64_t k, struct churn *c)
 	switch ((enum ht_mem_action)e->action) {
 	case HT_MEM_ALLOC:
 		c->allocations++;
-		c->bytes += e->size;
+		ht_sum(&c->bytes, e->size);
 		break;
 	case HT_MEM_FREE:
 	case HT_MEM_FREE_COMPLETED: c->releases++; break;
 	case HT_MEM_SEGMENT_ALLOC:
 	case HT_MEM_SEGMENT_MAP:
 		c->segments++;
-		c->segment_bytes += e->size;
+		ht_sum(&c->segment_bytes, e->size);
 		break;
 	default: break;
 	}
