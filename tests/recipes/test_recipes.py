@@ -196,6 +196,8 @@ def tree(tmp_path_factory):
         if (support.ROOT / name).is_file() and not name.startswith("tests/data/"):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(support.ROOT / name, tree / name)
+    # the examples of the pages are run on them
+    (tree / "tests" / "data").symlink_to(support.ROOT / "tests" / "data")
     run(tree, "git", "init", "-q")
     run(tree, "git", "add", "-A")
     run(tree, "git", "-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-q", "-m", "before")
