@@ -382,9 +382,10 @@ def categories(n):
 
 
 def stacks_of_frames(n):
-    """Python frames to the depth of a thousand, each with a name of its own."""
+    """Python frames as deep as those of programs, each with a name of its own. What names whole stacks is as long as they
+    are deep, so that deeper ones measure what was asked for."""
     for i in range(n):
-        at, depth = divmod(i, 1000)
+        at, depth = divmod(i, 40)
         yield span("python_function", f"file{i}.py({i}): f{i}", 1, 1, START + at * 3000 + depth, 2500 - 2 * depth, Python_id=i)
 
 

@@ -3,7 +3,8 @@
  *
  * A chain is walked as a path is (cp_walk.h), to where it enters a communication kernel. Where it enters work
  * that another chain has been through it ends with a link to that place, so that no piece is there
- * twice.
+ * twice. Host time may still be there again and again, where many chains begin on streams that have done nothing
+ * before; so what is followed is limited, and what is not is the host's, without names.
  */
 #include "graph/cp_across.h"
 #include "model/rows/row_names.h"
@@ -22,8 +23,9 @@ struct chains {
 	struct ht_cp_sink sink; /* puts pieces into their table */
 	ht_table *pieces;
 	uint32_t *visited; /* by work: 1 + its piece, entered at its end */
-	ht_table *table;
+	ht_table *table, *notes;
 	int64_t since_ns; /* start of the trace */
+	size_t most;      /* pieces after which chains are not followed */
 };
 
 /* Where a chain ends. */
@@ -40,7 +42,7 @@ static bool follow(struct chains *c, struct ht_cp_place place, struct chain_end 
 	*ret_end = (struct chain_end){ .work = HT_NONE, .link = -1 };
 	size_t left = 4 * (m->n_works + m->first_held[m->trace->n_tracks] +
 	                          m->first_handover[m->trace->n_tracks] + 4);
-	while (place.time_ns > c->since_ns && left--) {
+	while (place.time_ns > c->since_ns && left-- && ht_table_n_rows(c->pieces) < c->most) {
 		if (place.work != HT_NONE) {
 			const struct ht_cp_work *w = &m->works[place.work];
 			bool whole = place.time_ns == w->end_ns && !place.inferred;
@@ -161,13 +163,23 @@ static enum ht_status put_all(struct chains *c)
 	c->visited = ht_arena_alloc(c->run->scratch, (m->n_works + 1) * sizeof *c->visited);
 	if (!c->visited)
 		return ht_fail_nomem(c->run->ctx);
+	size_t most = 4 * (m->n_works + m->first_span[m->trace->n_tracks]) + 4096;
+	c->most = most;
 	for (uint32_t k = 0; k < m->n_works; k++) {
 		if (m->works[k].bound == HT_CP_BOUND_GPU_COMMUNICATION)
 			HT_TRY(put_kernel(c, k));
 	}
+	bool is_limited = ht_table_n_rows(c->pieces) >= most;
+	c->most = ht_table_n_rows(c->pieces) + most;
 	for (size_t k = 0; k < m->n_windows; k++)
 		HT_TRY(put_window(c, &m->windows[k]));
-	return HT_OK;
+	is_limited |= ht_table_n_rows(c->pieces) >= c->most;
+	return !is_limited
+	               ? HT_OK
+	               : ht_table_add_note(c->notes,
+	                         "rank %lld: not every path to a communication kernel was followed to its "
+	                         "end; the rest of those counts as host time",
+	                         (long long)c->run->rank);
 }
 
 enum ht_status ht_cp_chains_put(
@@ -180,6 +192,7 @@ enum ht_status ht_cp_chains_put(
 		.table = part->facts[HT_CP_FACTS_CHAINS],
 		.sink = { put_piece, &c },
 		.pieces = part->facts[HT_CP_FACTS_PIECES],
+		.notes = part->facts[0],
 		.since_ns = m.trace->meta->min_ts_ns };
 	enum ht_status status = m.n_windows ? put_all(&c) : HT_OK;
 	if (status == HT_OK && m.note)

@@ -8,6 +8,7 @@
 #include "graph/cp_model.h"
 
 #include "base/list.h"
+#include "model/numbers/interval.h"
 #include "model/rows/selection.h"
 #include "base/sort.h"
 #include "base/search.h"
@@ -90,6 +91,7 @@ static void whole_window(struct ht_cp_model *m)
 	m->windows[m->n_windows++] = (struct ht_cp_window){ .step = HT_NO_I64,
 		.start_ns = meta->min_ts_ns,
 		.host_end_ns = meta->max_end_ns,
+		.end_ns = meta->max_end_ns,
 		.track = HT_NONE,
 		.row = HT_NONE,
 		.by_start = true };
@@ -102,10 +104,12 @@ static struct ht_cp_window window_of(
 	const struct ht_step *own = i_step != HT_NONE ? &t->steps[i_step] : NULL;
 	bool on_gpu = ht_kind_is_device(t->kind[row]);
 	uint32_t step = i_step != HT_NONE ? i_step : t->step[row];
+	int64_t end_ns = own ? own->end_ns : ht_end_ns(t, row);
 	return (struct ht_cp_window){ .instance = (int64_t)instance,
 		.step = step == HT_NONE ? HT_NO_I64 : t->steps[step].number,
 		.start_ns = own ? own->ts_ns : t->ts_ns[row],
-		.host_end_ns = own ? own->end_ns : ht_end_ns(t, row),
+		.host_end_ns = end_ns,
+		.end_ns = end_ns,
 		.track = on_gpu ? HT_NONE : t->track[row],
 		.row = row,
 		.by_start = on_gpu };
@@ -211,7 +215,26 @@ uint32_t ht_cp_first_running(const struct ht_cp_model *m, int64_t time_ns)
 	return (uint32_t)at;
 }
 
-void ht_cp_windows_close(struct ht_cp_model *m)
+/* Windows stand by start. */
+static bool join_deep(struct ht_cp_model *m)
+{
+	struct ht_depth depth = { 0 };
+	for (size_t k = 0; k < m->n_windows; k++)
+		ht_depth_add(&depth, m->windows[k].start_ns, m->windows[k].end_ns);
+	if (ht_depth_is_steps(&depth))
+		return false;
+	struct ht_cp_window *all = &m->windows[0];
+	for (size_t k = 1; k < m->n_windows; k++)
+		if (m->windows[k].host_end_ns > all->host_end_ns)
+			all->host_end_ns = m->windows[k].host_end_ns;
+	all->step = HT_NO_I64;
+	all->row = HT_NONE;
+	m->n_windows = 1;
+	m->note = "steps lie over one another: one critical path for all of them";
+	return true;
+}
+
+static void close_all(struct ht_cp_model *m)
 {
 	for (size_t k = 0; k < m->n_windows; k++) {
 		struct ht_cp_window *w = &m->windows[k];
@@ -232,4 +255,12 @@ void ht_cp_windows_close(struct ht_cp_model *m)
 		int64_t last_ns = w->last == HT_NONE ? w->host_end_ns : m->works[w->last].end_ns;
 		w->end_ns = last_ns > w->host_end_ns ? last_ns : w->host_end_ns;
 	}
+}
+
+void ht_cp_windows_close(struct ht_cp_model *m)
+{
+	join_deep(m);
+	close_all(m);
+	if (join_deep(m))
+		close_all(m);
 }

@@ -190,3 +190,18 @@ void ht_interval_combinations(const struct ht_interval *const *lists, const size
 		previous = now;
 	}
 }
+
+void ht_depth_add(struct ht_depth *depth, int64_t start, int64_t end)
+{
+	int64_t from = depth->sum > 0 && depth->until > start ? depth->until : start;
+	if (end <= start)
+		return;
+	depth->sum += (double)end - (double)start;
+	depth->covered += end > from ? (double)end - (double)from : 0;
+	depth->until = end > from ? end : from;
+}
+
+bool ht_depth_is_steps(const struct ht_depth *depth)
+{
+	return depth->sum <= HT_MOST_DEEP * depth->covered;
+}

@@ -36,4 +36,15 @@ size_t ht_interval_subtract(const struct ht_interval *a, size_t n_a, const struc
 void ht_interval_combinations(const struct ht_interval *const *lists, const size_t *n,
         size_t n_lists, int64_t *ret_length);
 
+/* How many intervals lie over one another, on average of the time that they cover: added by start. */
+struct ht_depth {
+	double sum, covered;
+	int64_t until; /* of what is covered */
+};
+void ht_depth_add(struct ht_depth *depth, int64_t start, int64_t end);
+/* Steps that lie over one another deeper than this are no steps one after the other: what a step takes, or its path, means
+ * nothing, and to look at each would take the square of their number. */
+enum { HT_MOST_DEEP = 8 };
+bool ht_depth_is_steps(const struct ht_depth *depth);
+
 #endif

@@ -123,6 +123,22 @@ static void combines_up_to_eight_lists(void **state)
 	assert_int_equal(length[0], 0);
 }
 
+static void tells_steps_in_turn_from_heaps(void **state)
+{
+	(void)state;
+	struct ht_depth in_turn = { 0 }, behind = { 0 }, heap = { 0 };
+	for (int64_t i = 0; i < 20; i++) {
+		ht_depth_add(&in_turn, -100 + 10 * i, -90 + 10 * i);
+		ht_depth_add(&behind, 10 * i, 10 * i + 70);
+		ht_depth_add(&heap, i, 1000);
+	}
+	assert_true(in_turn.sum == 200 && in_turn.covered == 200);
+	assert_true(behind.sum == 1400 && behind.covered == 260);
+	assert_true(ht_depth_is_steps(&in_turn));
+	assert_true(ht_depth_is_steps(&behind));
+	assert_false(ht_depth_is_steps(&heap));
+}
+
 static int setup(void **state)
 {
 	*state = ht_mem_new();
@@ -143,6 +159,7 @@ int main(void)
 		cmocka_unit_test(keeps_long_intervals_over_short_ones),
 		cmocka_unit_test(agrees_with_counting_cells),
 		cmocka_unit_test(combines_up_to_eight_lists),
+		cmocka_unit_test(tells_steps_in_turn_from_heaps),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

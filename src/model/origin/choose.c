@@ -297,8 +297,8 @@ enum ht_status ht_choose(
 
 /* ---- what is recorded there ---- */
 
-/* Modules of a trace that joins, by a run of its own: what runs share is of the rank in hand. */
-static enum ht_status find_modules(
+/* Modules and lines of a trace that joins, by a run of its own: what runs share is of the rank in hand. */
+static enum ht_status find_twin(
         struct ht_chooser *c, const struct ht_trace *trace, struct ht_twin **ret_twin)
 {
 	size_t i = 0;
@@ -312,6 +312,7 @@ static enum ht_status find_modules(
 		alone.trace = trace;
 		*twin = (struct ht_twin){ .trace = trace };
 		HT_TRY(ht_attribution_make(&alone, trace, HT_ATTRIBUTE_MODULES, &twin->modules));
+		HT_TRY(ht_lines_make(&alone, trace, &twin->lines));
 		c->n_twins++;
 	}
 	*ret_twin = twin;
@@ -324,13 +325,13 @@ enum ht_status ht_choice_site(
 	const struct ht_trace *t = choice->tape->trace;
 	const struct ht_tape_entry *entry = &choice->tape->entries[choice->matched.partner[i]];
 	struct ht_twin *twin;
-	HT_TRY(find_modules(c, t, &twin));
+	HT_TRY(find_twin(c, t, &twin));
 	uint32_t module = twin->modules.modules ? twin->modules.modules[entry->launch] : HT_NONE;
 	*ret_site = (struct ht_origin){
 		.op = entry->op == HT_NONE ? NULL : ht_str(t, t->name[entry->op]),
 		.shapes = entry->op == HT_NONE ? NULL : ht_arg_str(t, "Input Dims", entry->op),
 		.module = module == HT_NONE ? NULL : twin->modules.module_texts[module],
-		.source = ht_line_around(t, entry->launch),
+		.source = ht_line_around(t, twin->lines, entry->launch),
 	};
 	return HT_OK;
 }

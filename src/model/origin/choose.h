@@ -15,6 +15,7 @@
 struct ht_twin {
 	const struct ht_trace *trace;
 	struct ht_attribution modules;
+	const uint32_t *lines;
 };
 
 struct ht_chooser {

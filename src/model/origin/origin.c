@@ -10,6 +10,7 @@
 #include "model/origin/fit.h"
 #include "model/origin/replays.h"
 #include "model/run_memo.h"
+#include "store/tree.h"
 
 #include <string.h>
 
@@ -29,13 +30,26 @@ static bool is_library_frame(const char *name)
 	       strstr(name, "dist-packages/") || strstr(name, "lib/python");
 }
 
-const char *ht_line_around(const struct ht_trace *t, uint32_t row)
+static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *user)
 {
-	for (; row != HT_NONE; row = t->parent[row])
-		if (t->kind[row] == HT_KIND_PYTHON && !is_library_frame(ht_str(t, t->name[row])) &&
-		        strchr(ht_str(t, t->name[row]), '('))
-			return ht_str(t, t->name[row]);
-	return NULL;
+	(void)user;
+	return t->kind[row] == HT_KIND_PYTHON && !is_library_frame(ht_str(t, t->name[row])) &&
+	       strchr(ht_str(t, t->name[row]), '(');
+}
+
+enum ht_status ht_lines_make(
+        struct ht_run *run, const struct ht_trace *t, const uint32_t **ret_lines)
+{
+	uint32_t *lines;
+	HT_TRY(ht_tree_nearest(run->ctx, t, is_own_line, NULL, run->scratch, &lines));
+	*ret_lines = lines;
+	return HT_OK;
+}
+
+const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint32_t row)
+{
+	uint32_t line = is_own_line(t, row, NULL) ? row : lines[row];
+	return line == HT_NONE ? NULL : ht_str(t, t->name[line]);
 }
 
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
@@ -52,6 +66,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	HT_TRY(ht_replays_read(run, &origins));
 	HT_TRY(ht_compiled_find(run, &compiled));
 	origins.calls = compiled.call;
+	HT_TRY(ht_lines_make(run, run->trace, &origins.lines));
 	if (*(const bool *)of) {
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
@@ -83,7 +98,7 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 		.confidence = 1,
 		.op = op,
 		.module = module == HT_NONE ? NULL : o->module_texts[module],
-		.source = ht_line_around(t, place == HT_NONE ? gpu->op : place),
+		.source = ht_line_around(t, o->lines, place == HT_NONE ? gpu->op : place),
 		.shapes = ht_arg_str(t, "Input Dims", gpu->op),
 	};
 	if (call && call->source)

@@ -73,6 +73,7 @@ struct ht_origins {
 	const uint32_t
 	        *modules; /* by row, as attribution.h has them; NULL: none, or not asked for */
 	const char *const *module_texts;
+	const uint32_t *lines; /* by row: ht_lines_make */
 	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
 	const struct ht_compiled_call *const *calls;
 };
@@ -85,7 +86,10 @@ void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_ori
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);
+/* By row of a trace: the frame of the user's own code around it. */
+enum ht_status ht_lines_make(
+        struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;
 /* The line of the user's own code around a host row: "file.py(30): forward"; NULL: none is recorded. */
-const char *ht_line_around(const struct ht_trace *trace, uint32_t row);
+const char *ht_line_around(const struct ht_trace *trace, const uint32_t *lines, uint32_t row);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/sort.h"
+#include "model/numbers/interval.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,14 @@ static bool any_complete(const struct ht_step *steps, size_t n)
 	return false;
 }
 
+static bool are_in_turn(const struct ht_step *steps, size_t n)
+{
+	struct ht_depth depth = { 0 };
+	for (size_t i = 0; i < n; i++)
+		ht_depth_add(&depth, steps[i].ts_ns, steps[i].end_ns);
+	return ht_depth_is_steps(&depth);
+}
+
 /* The number of the last step, of complete ones where there are any. */
 static int64_t last_number(const struct ht_step *steps, size_t n)
 {
@@ -57,7 +66,7 @@ enum ht_status ht_selection_make(struct ht_run *run, const char *text, const str
 	bool named = ht_steps_are_named(text), is_last = is_text(text, "last");
 	struct ht_list list = { 0 };
 	*ret_selection = (struct ht_selection){ .is_whole = true };
-	if (!named && ((text && *text) || !any_complete(steps, n)))
+	if (!named && ((text && *text) || !any_complete(steps, n) || !are_in_turn(steps, n)))
 		return HT_OK;
 	bool *in = ht_arena_alloc(run->scratch, n + 1);
 	if (!in)
