@@ -2243,6 +2243,24 @@ class Session:
             oom_class: why the first request that failed did so; null: none failed
             fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented
             idle_pool_bytes [bytes]: reserved and not active at the end in private pools, such as those of CUDA graphs
+            peak_key_2: who holds most but one
+            peak_share_2 [ratio]: its share of the peak
+            peak_key_3: who holds most but two
+            peak_share_3 [ratio]: its share of the peak
+            steps: steps that are known, four of which a leak needs
+            leaks: stacks whose blocks pile up
+            oom_key: line whose request failed first
+            oom_requested_bytes [bytes]: what it asked for
+            oom_driver_free_bytes [bytes]: what the driver had free then
+            oom_allocated_bytes [bytes]: what tensors held then
+            oom_free_bytes [bytes]: free in the pool and stream of the request
+            oom_largest_free_bytes [bytes]: longest free run of it
+            oom_other_pools_free_bytes [bytes]: free in other pools and streams
+            oom_outside_bytes [bytes]: neither reserved here nor free, where the size of the device is known
+            fragmentation_wanted_bytes [bytes]: what was wanted at the event of fragmentation_ratio
+            fragmentation_free_bytes [bytes]: what was free in pieces then
+            expandable_segments: the setting was on
+            private_pool_bytes [bytes]: reserved in private pools at the end
         """
         ...
     def et_nodes(

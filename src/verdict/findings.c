@@ -7,6 +7,7 @@
 #include "verdict/slow_steps.h"
 #include "verdict/step_facts.h"
 #include "model/device/gpu_summary.h"
+#include "model/snapshot/mem_view.h"
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
 #include "model/steps/step_roles.h"
@@ -169,6 +170,14 @@ static enum ht_status put_tops(
 	return ht_tops_put(run, &chosen->frame, part->facts[HT_FOUND_TOPS]);
 }
 
+/* The rows of memory-snapshot's summary. */
+static enum ht_status put_memory(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	(void)chosen;
+	return ht_mem_summary_put(run, part->facts[HT_FOUND_MEMORY]);
+}
+
 /* With memory of its own, which it lets go of. */
 static enum ht_status put_alone(
         struct ht_run *run, put_fn put, const struct chosen *chosen, struct ht_part *part)
@@ -199,7 +208,8 @@ static enum ht_status put_chosen(
  * leaves behind is as large as what it needs. */
 static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 {
-	static const put_fn pieces[] = { put_device_time, put_savings, put_chosen, put_path };
+	static const put_fn pieces[] = { put_memory, put_device_time, put_savings, put_chosen,
+		put_path };
 	static const struct chosen none;
 	for (size_t i = 0; i < HT_COUNT(pieces); i++)
 		HT_TRY(put_alone(run, pieces[i], &none, part));

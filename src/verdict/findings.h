@@ -7,6 +7,7 @@
  *              would save at no cost (cp_retime.h; of several ranks: nothing is known beyond its time on the path)
  *   straggler  who keeps the others waiting (straggler.h)
  *   tops       time by operator, kernel, module, collective
+ *   memory     what a memory snapshot of the rank tells, its own or attached (mem_findings.h)
  *
  * Nothing is measured anew here, so that no conclusion contradicts the verb that shows its facts. All of it is over the
  * steps that selection.h chooses.
@@ -19,6 +20,8 @@
 #include "model/device/idle.h"
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
+#include "model/snapshot/mem_columns.h"
+#include "model/snapshot/mem_findings.h"
 #include "model/stragglers/straggler.h"
 
 /* The tables of a part. */
@@ -36,6 +39,7 @@ enum {
 	HT_FOUND_STEPS,
 	HT_FOUND_TOPS,
 	HT_FOUND_GPUS,
+	HT_FOUND_MEMORY, /* mem_findings.h */
 	HT_N_FOUND
 };
 
@@ -107,7 +111,8 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
 	[HT_FOUND_STEP_WORK] = { "step-work", ht_step_work_columns, HT_N_STEP_WORK_COLUMNS },      \
 	[HT_FOUND_STEPS] = { "steps", ht_found_step_columns, HT_N_FOUND_STEP_COLUMNS },            \
 	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
-	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS }
+	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS },                \
+	[HT_FOUND_MEMORY] = { "memory", ht_mem_summary_columns, N_SUMMARY_COLUMNS }
 
 /* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
 extern const struct ht_common_facts ht_findings_common;

@@ -93,6 +93,8 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *advice);
 struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *advice);
 struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *advice);
 
+/* The rules about memory snapshots (rules_memory.c); none without one. */
+const struct ht_rule *ht_rules_memory(const struct ht_advice *advice, size_t *ret_n);
 /* The rules about NPUs; none when the traces are of no NPU. */
 const struct ht_rule *ht_rules_npu(const struct ht_advice *advice, size_t *ret_n);
 

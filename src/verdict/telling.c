@@ -146,3 +146,26 @@ void ht_tell_tops(struct ht_telling *s)
 	say_tops(s, &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE], &modules);
 	say_tops(s, &tops[HT_TOP_COMM], &collectives);
 }
+
+enum ht_status ht_tell_memory(struct ht_telling *s)
+{
+	static const char *const labels[HT_MEM_N_TOPICS] = { [HT_MEM_TOPIC_PEAK] = "memory peak",
+		[HT_MEM_TOPIC_OOM] = "out of memory",
+		[HT_MEM_TOPIC_LEAK] = "memory growth",
+		[HT_MEM_TOPIC_FRAGMENTATION] = "fragmentation",
+		[HT_MEM_TOPIC_POOLS] = "idle pools" };
+	const struct ht_parts *parts = s->f.parts;
+	struct ht_finding f;
+	size_t i_part;
+	if (!ht_mem_findings_any(parts, HT_FOUND_MEMORY))
+		return HT_OK;
+	for (int topic = 0; topic < HT_MEM_N_TOPICS; topic++) {
+		f = ht_mem_finding_worst(parts, HT_FOUND_MEMORY, (enum ht_mem_topic)topic, &i_part);
+		if (f.state == HT_STATE_FOUND)
+			ht_tell_line(s, labels[topic], &f);
+	}
+	HT_TRY(ht_mem_finding_ranks(s->run, parts, HT_FOUND_MEMORY, &f));
+	if (f.state == HT_STATE_FOUND)
+		ht_tell_line(s, "memory of ranks", &f);
+	return HT_OK;
+}

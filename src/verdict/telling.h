@@ -34,5 +34,7 @@ HT_COLUMN_NUMBERS(HT_TOLD_COLUMNS, HT_N_TOLD_COLUMNS);
 void ht_tell_line(struct ht_telling *tell, const char *label, const struct ht_finding *finding);
 /* The lines of what takes most time: operators, kernels, modules, collectives. */
 void ht_tell_tops(struct ht_telling *tell);
+/* The lines of memory snapshots: the peak, and what is wrong; none without snapshots. */
+enum ht_status ht_tell_memory(struct ht_telling *tell) HT_MUST_USE;
 
 #endif

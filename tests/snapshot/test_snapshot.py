@@ -159,3 +159,22 @@ def test_a_folder_of_snapshots_is_opened(tmp_path):
     done = support.run("memory-snapshot", "--no-cache", "--format", "csv", tmp_path)
     assert done.returncode == 0 and not done.stderr
     assert [row["rank"] for row in csv.DictReader(io.StringIO(done.stdout.decode()))] == ["0", "1"]
+
+
+def told(verb, path):
+    text = support.output(verb, "--no-cache", "--format", "csv", path).decode()
+    return {row["kind"]: row for row in csv.DictReader(io.StringIO(text))}
+
+
+@pytest.mark.parametrize("kind, name", ALL)
+def test_findings_are_what_was_planted(kind, name):
+    planted = {"clean": set(), "leak": {"memory-leak"}, "oom": {"out-of-memory"},
+               "frag": {"fragmentation"}}[name]
+    summary, advice = (told(verb, path_of(kind, name)) for verb in ("summary", "advice"))
+    assert set(summary) == planted | {"memory-peak"}
+    assert set(advice) == planted
+    figures, = rows(path_of(kind, name))
+    peak = rows(path_of(kind, name), "--view", "peak")
+    assert float(summary["memory-peak"]["value"]) == int(figures["peak_allocated_bytes"])
+    assert float(summary["memory-peak"]["share"]) == pytest.approx(float(peak[0]["share"]))
+    assert summary["memory-peak"]["subject"] == peak[0]["key"]

@@ -15,19 +15,13 @@
  */
 #include "analysis/analysis.h"
 #include "model/snapshot/mem_columns.h"
-#include "model/snapshot/mem_state.h"
+#include "model/snapshot/mem_findings.h"
 #include "model/snapshot/mem_view.h"
-
-#include <inttypes.h>
-
-/* Less in private pools is not worth a word. */
-#define MIN_IDLE_BYTES ((int64_t)64 << 20)
 
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 static enum ht_status choose(struct ht_run *run);
 
-static const struct ht_column summary_columns[] = HT_COLUMN_ENTRIES(HT_MEM_SUMMARY_COLUMNS);
 static const struct ht_column peak_columns[] = HT_COLUMN_ENTRIES(HT_MEM_PEAK_COLUMNS);
 static const struct ht_column leak_columns[] = HT_COLUMN_ENTRIES(HT_MEM_LEAK_COLUMNS);
 static const struct ht_column oom_columns[] = HT_COLUMN_ENTRIES(HT_MEM_OOM_COLUMNS);
@@ -43,7 +37,7 @@ static const struct ht_column timeline_columns[] = HT_COLUMN_ENTRIES(HT_MEM_TIME
 #name, name##_columns, HT_COUNT(name##_columns)                                    \
 	}
 static const struct ht_schema schemas[] = {
-	VIEW(summary),
+	{ "summary", ht_mem_summary_columns, N_SUMMARY_COLUMNS },
 	VIEW(peak),
 	{ "leaks", leak_columns, HT_COUNT(leak_columns) },
 	VIEW(oom),
@@ -116,31 +110,16 @@ static size_t view_of(const struct ht_run *run)
 	return i;
 }
 
-static bool needs_trace(enum ht_mem_by by)
-{
-	return by == HT_MEM_BY_OPERATOR || by == HT_MEM_BY_STEP || by == HT_MEM_BY_MODULE;
-}
-
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 {
-	const struct ht_trace *snapshot;
-	struct ht_run own = *run; /* with the snapshot in hand */
-	struct ht_mem_view v = { .run = &own,
-		.table = part->facts[0],
-		.kineto = run->trace,
-		.every_ns = ht_run_duration_ns(run, "every") };
 	enum ht_mem_by by = ht_mem_by_parse(ht_run_str(run, "by"));
-	struct ht_mem_join join;
-	HT_TRY(ht_mem_snapshot_of(run, &snapshot));
-	if (!snapshot)
+	struct ht_mem_view v;
+	bool is_there;
+	HT_TRY(ht_mem_view_make(run, by, ht_run_str(run, "rules"), &v, &is_there));
+	if (!is_there)
 		return HT_OK;
-	own.trace = snapshot;
-	HT_TRY(ht_mem_history_make(&own, &v.history));
-	HT_TRY(ht_mem_names_init(&own, v.history, by, ht_run_str(run, "rules"), &v.names));
-	if (needs_trace(by) && ht_n_events(run->trace)) {
-		HT_TRY(ht_mem_join_make(run, v.history, &join));
-		v.names.join = &join;
-	}
+	v.table = part->facts[0];
+	v.every_ns = ht_run_duration_ns(run, "every");
 	return views[view_of(run)](&v);
 }
 
@@ -156,35 +135,20 @@ static enum ht_status add_notes(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
-/* A sentence for each conclusion of a device, before the rows are taken. */
-static enum ht_status note_findings(const ht_table *rows, size_t row, ht_table *table)
+/* What was found, where there is most of it, and of ranks beside each other, before the rows are taken. */
+static enum ht_status note_findings(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	int64_t rank = ht_table_i64(rows, row, SUMMARY_RANK);
-	int64_t device = ht_table_i64(rows, row, SUMMARY_DEVICE);
-	const char *leak = ht_table_str(rows, row, SUMMARY_LEAK_KEY);
-	const char *oom = ht_table_str(rows, row, SUMMARY_OOM_CLASS);
-	double ratio = ht_table_f64(rows, row, SUMMARY_FRAGMENTATION);
-	int64_t idle = ht_table_i64(rows, row, SUMMARY_IDLE_POOL_BYTES);
-	if (*leak)
-		HT_TRY(ht_table_add_note(table,
-		        "rank %" PRId64 ", device %" PRId64
-		        ": %s holds %.0f bytes more after each step; see --view leaks",
-		        rank, device, leak, ht_table_f64(rows, row, SUMMARY_LEAK_BYTES_PER_STEP)));
-	if (*oom)
-		HT_TRY(ht_table_add_note(table,
-		        "rank %" PRId64 ", device %" PRId64
-		        ": a request failed: %s; see --view oom",
-		        rank, device, oom));
-	if (ratio >= HT_MEM_FRAGMENTED)
-		HT_TRY(ht_table_add_note(table,
-		        "rank %" PRId64 ", device %" PRId64
-		        ": fragmented: a segment was taken while %.1f times as much was free in pieces; see --view fragmentation",
-		        rank, device, ratio));
-	if (idle >= MIN_IDLE_BYTES)
-		HT_TRY(ht_table_add_note(table,
-		        "rank %" PRId64 ", device %" PRId64 ": private pools keep %" PRId64
-		        " bytes idle; see --view pools",
-		        rank, device, idle));
+	struct ht_finding f;
+	size_t i_part;
+	HT_TRY(ht_mem_finding_ranks(run, parts, 0, &f));
+	if (f.state == HT_STATE_FOUND)
+		HT_TRY(ht_finding_note(run->scratch, &f, table));
+	for (int topic = 0; topic < HT_MEM_N_TOPICS; topic++) {
+		f = ht_mem_finding_worst(parts, 0, (enum ht_mem_topic)topic, &i_part);
+		if (f.state == HT_STATE_FOUND)
+			HT_TRY(ht_finding_note(run->scratch, &f, table));
+	}
 	return HT_OK;
 }
 
@@ -194,9 +158,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "no memory snapshot: record one with torch.cuda.memory._record_memory_history and give the file of _dump_snapshot";
 	bool is_leaks = ht_run_is(run, "view", "leaks"), is_oom = ht_run_is(run, "view", "oom");
 	HT_TRY(add_notes(run, table));
-	for (size_t i = 0; ht_run_is(run, "view", "summary") && i < parts->n; i++)
-		for (size_t row = 0; row < ht_table_n_rows(parts->list[i].facts[0]); row++)
-			HT_TRY(note_findings(parts->list[i].facts[0], row, table));
+	if (ht_run_is(run, "view", "summary"))
+		HT_TRY(note_findings(run, parts, table));
 	return ht_parts_rows_or(run, parts, table,
 	        is_leaks
 	                ? "no stack holds more from step to step, or no steps are known: see --every"

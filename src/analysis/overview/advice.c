@@ -30,6 +30,11 @@
  *   data-parallel      DataParallel.forward with several devices
  *   ddp-backend        DistributedDataParallel.forward over Gloo or MPI on GPUs, and no NCCL
  *   sync-batchnorm     20 calls of SyncBatchNorm or more
+ * and with memory snapshots (mem_findings.h), as memory-snapshot tells it:
+ *   out-of-memory      a request failed
+ *   memory-leak        blocks of one stack pile up from step to step
+ *   fragmentation      a segment was taken while four times as much was free in pieces
+ *   idle-pools         private pools keep 64 MiB or more idle
  * and on NPUs (npu_facts.h):
  *   uneven-steps       as imbalance, of the exporter's steps: computing, else free time, else communication > 5 % apart
  *   free-time          neither computing nor communicating > 10 % of the exporter's steps
@@ -541,7 +546,8 @@ static struct line judge(struct ht_advice *a, const struct ht_rule *rule, size_t
 	name_costs(a, &line.v);
 	drop_worthless(a, f);
 	if (f->state == HT_STATE_FOUND) {
-		f->advice = ht_finding_advice(f->kind, f->variant);
+		if (!f->advice)
+			f->advice = ht_finding_advice(f->kind, f->variant);
 		ht_finding_next(f, rule->next);
 		for (size_t i = 0; i < HT_COUNT(rule->args) && rule->args[i].name; i++)
 			ht_finding_arg(f, rule->args[i].name, rule->args[i].value);
@@ -600,20 +606,22 @@ static enum ht_status note_checks(struct ht_advice *a, size_t n_found, size_t n,
 
 static enum ht_status give(struct ht_advice *a)
 {
-	size_t n_found = 0, n_unknown = 0, n_npu, n = HT_COUNT(rules);
-	const struct ht_rule *npu = ht_rules_npu(a, &n_npu);
-	struct line *lines = ht_arena_alloc(a->run->scratch, (n + n_npu) * sizeof *lines);
+	size_t n_found = 0, n_unknown = 0, n = 0, counts[] = { HT_COUNT(rules), 0, 0 };
+	const struct ht_rule *const lists[] = { rules, ht_rules_memory(a, &counts[1]),
+		ht_rules_npu(a, &counts[2]) };
+	struct line *lines = ht_arena_alloc(
+	        a->run->scratch, (counts[0] + counts[1] + counts[2]) * sizeof *lines);
 	if (!lines)
 		return ht_fail_nomem(a->run->ctx);
 	HT_TRY(ht_findings_make(a->run, a->parts, &a->f));
 	if (a->run->clocks[0])
 		HT_TRY(ht_votes_count(a->run, a->parts, HT_FOUND_CALLS, &a->votes));
-	for (size_t i = 0; i < n + n_npu; i++) {
-		lines[i] = judge(a, i < n ? &rules[i] : &npu[i - n], i);
-		n_found += lines[i].v.f.state == HT_STATE_FOUND;
-		n_unknown += lines[i].v.f.state == HT_STATE_UNKNOWN;
-	}
-	n += n_npu;
+	for (size_t list = 0; list < HT_COUNT(lists); list++)
+		for (size_t i = 0; i < counts[list]; i++, n++) {
+			lines[n] = judge(a, &lists[list][i], n);
+			n_found += lines[n].v.f.state == HT_STATE_FOUND;
+			n_unknown += lines[n].v.f.state == HT_STATE_UNKNOWN;
+		}
 	qsort(lines, n, sizeof *lines, by_cost);
 	for (size_t i = 0; i < n; i++)
 		if (a->all || lines[i].v.f.state == HT_STATE_FOUND)

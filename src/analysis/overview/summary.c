@@ -11,6 +11,8 @@
  *   savings         upper bound per step for each: what-if of one rank, else its share of the path
  *   slow rank       the verdict of stragglers
  *   operators, kernels, modules, collectives  the three that take most time
+ *   memory          of a memory snapshot: who holds the peak; why a request failed, what grows per step, fragmentation, idle pools and ranks
+ *                   unlike the others where there are some. A snapshot without a trace has these lines alone
  *
  * Everything is said from the facts of those verbs (verdict/findings.h). When a rank keeps the others waiting, the path
  * leads through that rank; as much of what bounds it there (the GPU, or the host) as it is late by counts as waiting for
@@ -631,10 +633,22 @@ static void say_slow_rank(struct ht_telling *s)
 	ht_tell_line(s, "slow rank", &found);
 }
 
+/* Lines of memory snapshots, the peak always and the others where there is something; then notes. */
+static enum ht_status end_lines(struct ht_telling *s)
+{
+	HT_TRY(ht_tell_memory(s));
+	if (s->words.no_memory)
+		return ht_fail_nomem(s->run->ctx);
+	HT_TRY(ht_findings_note(s->run, s->table));
+	return ht_clocks_note_odd(s->run, s->table);
+}
+
 static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts)
 {
 	struct part bounds[N_BOUNDS];
 	HT_TRY(ht_findings_make(s->run, parts, &s->f));
+	if (!s->f.device.n && ht_mem_findings_any(parts, HT_FOUND_MEMORY))
+		return end_lines(s);
 	find_parts(&s->f, bounds);
 	qsort(bounds, N_BOUNDS, sizeof *bounds, by_bound);
 	say_missing(s);
@@ -651,10 +665,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	say_savings(s, bounds);
 	say_slow_rank(s);
 	ht_tell_tops(s);
-	if (s->words.no_memory)
-		return ht_fail_nomem(s->run->ctx);
-	HT_TRY(ht_findings_note(s->run, s->table));
-	return ht_clocks_note_odd(s->run, s->table);
+	return end_lines(s);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -57,7 +57,42 @@
 	        NULL)                                                                                                         \
 	COLUMN(SUMMARY_IDLE_POOL_BYTES, "idle_pool_bytes", HT_BYTES, HT_MEASURE,                                              \
 	        "reserved and not active at the end in private pools, such as those of CUDA graphs",                          \
-	        NULL)
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_PEAK_KEY_2, "peak_key_2", HT_STR, HT_DETAIL, "who holds most but one",                                 \
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_PEAK_SHARE_2, "peak_share_2", HT_RATIO, HT_DETAIL, "its share of the peak",                            \
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_PEAK_KEY_3, "peak_key_3", HT_STR, HT_DETAIL, "who holds most but two",                                 \
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_PEAK_SHARE_3, "peak_share_3", HT_RATIO, HT_DETAIL, "its share of the peak",                            \
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_STEPS, "steps", HT_I64, HT_DETAIL,                                                                     \
+	        "steps that are known, four of which a leak needs", NULL)                                                     \
+	COLUMN(SUMMARY_LEAKS, "leaks", HT_I64, HT_DETAIL, "stacks whose blocks pile up", NULL)                                \
+	COLUMN(SUMMARY_OOM_KEY, "oom_key", HT_STR, HT_DETAIL, "line whose request failed first",                              \
+	        NULL)                                                                                                         \
+	COLUMN(SUMMARY_OOM_REQUESTED_BYTES, "oom_requested_bytes", HT_BYTES, HT_DETAIL,                                       \
+	        "what it asked for", NULL)                                                                                    \
+	COLUMN(SUMMARY_OOM_DRIVER_FREE_BYTES, "oom_driver_free_bytes", HT_BYTES, HT_DETAIL,                                   \
+	        "what the driver had free then", NULL)                                                                        \
+	COLUMN(SUMMARY_OOM_ALLOCATED_BYTES, "oom_allocated_bytes", HT_BYTES, HT_DETAIL,                                       \
+	        "what tensors held then", NULL)                                                                               \
+	COLUMN(SUMMARY_OOM_FREE_BYTES, "oom_free_bytes", HT_BYTES, HT_DETAIL,                                                 \
+	        "free in the pool and stream of the request", NULL)                                                           \
+	COLUMN(SUMMARY_OOM_LARGEST_FREE_BYTES, "oom_largest_free_bytes", HT_BYTES, HT_DETAIL,                                 \
+	        "longest free run of it", NULL)                                                                               \
+	COLUMN(SUMMARY_OOM_OTHER_FREE_BYTES, "oom_other_pools_free_bytes", HT_BYTES, HT_DETAIL,                               \
+	        "free in other pools and streams", NULL)                                                                      \
+	COLUMN(SUMMARY_OOM_OUTSIDE_BYTES, "oom_outside_bytes", HT_BYTES, HT_DETAIL,                                           \
+	        "neither reserved here nor free, where the size of the device is known", NULL)                                \
+	COLUMN(SUMMARY_WANTED_BYTES, "fragmentation_wanted_bytes", HT_BYTES, HT_DETAIL,                                       \
+	        "what was wanted at the event of fragmentation_ratio", NULL)                                                  \
+	COLUMN(SUMMARY_IN_PIECES_BYTES, "fragmentation_free_bytes", HT_BYTES, HT_DETAIL,                                      \
+	        "what was free in pieces then", NULL)                                                                         \
+	COLUMN(SUMMARY_EXPANDABLE, "expandable_segments", HT_BOOL, HT_DETAIL,                                                 \
+	        "the setting was on", NULL)                                                                                   \
+	COLUMN(SUMMARY_POOL_RESERVED_BYTES, "private_pool_bytes", HT_BYTES, HT_DETAIL,                                        \
+	        "reserved in private pools at the end", NULL)
 HT_COLUMN_NUMBERS(HT_MEM_SUMMARY_COLUMNS, N_SUMMARY_COLUMNS);
 
 #define HT_MEM_PEAK_COLUMNS(COLUMN)                                                                \

@@ -3,6 +3,10 @@
  */
 #include "model/snapshot/mem_oom.h"
 
+#include "model/finding/finding.h"
+
+#include <string.h>
+
 const char *ht_mem_oom_name(enum ht_mem_oom_class class_)
 {
 	static const char *const names[] = { "limit", "fragmentation", "pool-isolation", "outside",
@@ -10,22 +14,10 @@ const char *ht_mem_oom_name(enum ht_mem_oom_class class_)
 	return names[class_];
 }
 
-const char *ht_mem_oom_help(enum ht_mem_oom_class class_, bool is_expandable)
+const char *ht_mem_oom_help(const char *name, bool is_expandable)
 {
-	switch (class_) {
-	case HT_MEM_OOM_LIMIT:
-		return "raise the cap of the process (set_per_process_memory_fraction): the device had the memory";
-	case HT_MEM_OOM_FRAGMENTATION:
-		return is_expandable
-		               ? "allocate large tensors first, or free what lies between the free runs"
-		               : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True: free runs would have served the request";
-	case HT_MEM_OOM_ISOLATION:
-		return "share one pool between CUDA graphs, or call record_stream less: memory lies free in pools that this request may not use";
-	case HT_MEM_OOM_OUTSIDE:
-		return "look for other processes, NCCL buffers and libraries on the device: most of it is not this allocator's";
-	default:
-		return "hold less at the peak: smaller batch, activation checkpointing, sharded optimizer or parameters";
-	}
+	bool other = is_expandable && !strcmp(name, ht_mem_oom_name(HT_MEM_OOM_FRAGMENTATION));
+	return ht_finding_advice("out-of-memory", other ? "fragmentation-expandable" : name);
 }
 
 enum ht_status ht_mem_oom_judge(struct ht_run *run, const struct ht_mem_history *history,

@@ -3,6 +3,8 @@
  */
 #include "model/snapshot/mem_state.h"
 
+#include "model/finding/finding.h"
+
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/snapshot/mem_names.h"
@@ -299,4 +301,9 @@ enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_hist
 	}
 	*ret_worst = worst;
 	return HT_OK;
+}
+
+const char *ht_mem_fragmentation_help(bool is_expandable)
+{
+	return ht_finding_advice("fragmentation", is_expandable ? "expandable" : "");
 }

@@ -59,5 +59,7 @@ enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_hist
         const struct ht_mem_device *device, struct ht_mem_pressure *ret_worst) HT_MUST_USE;
 /* From here on free memory is fragmented: of our recordings only those made so reach it. */
 #define HT_MEM_FRAGMENTED 4.0
+/* What helps then, a sentence. */
+const char *ht_mem_fragmentation_help(bool is_expandable);
 
 #endif

@@ -8,7 +8,7 @@
 #include "model/snapshot/mem_names.h"
 
 struct ht_mem_view {
-	struct ht_run *run;
+	struct ht_run *run; /* with the snapshot in hand */
 	ht_table *table;
 	const struct ht_mem_history *history;
 	struct ht_mem_names names;
@@ -18,6 +18,13 @@ struct ht_mem_view {
 };
 
 typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
+
+/* A view of the snapshot of the rank in hand, its own or attached; *ret_is_there is false when it has none. Blocks are called
+ * as by says, rules are the user's or NULL. Memory in scratch. */
+enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const char *rules,
+        struct ht_mem_view *ret_view, bool *ret_is_there) HT_MUST_USE;
+/* The rows of ht_mem_view_summary of the rank in hand, by the user's own lines; none without a snapshot. */
+enum ht_status ht_mem_summary_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 
 enum ht_status ht_mem_view_summary(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_peak(struct ht_mem_view *view) HT_MUST_USE;

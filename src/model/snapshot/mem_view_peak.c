@@ -1,5 +1,5 @@
 /*
- * mem_view_peak.c - summary, composition of a moment, leaks and out-of-memory errors of a snapshot. See mem_view.h.
+ * mem_view_peak.c - composition of a moment, leaks and out-of-memory errors of a snapshot. See mem_view.h.
  */
 #include "model/snapshot/mem_oom.h"
 #include "model/snapshot/mem_steps.h"
@@ -7,147 +7,6 @@
 #include "model/snapshot/mem_view.h"
 
 #include <string.h>
-
-/* What mosaic reports: the most that allocations of the history hold, and blocks that no event names. */
-struct mosaic {
-	int64_t dynamic, fixed;
-};
-
-static enum ht_status mosaic_of(
-        const struct ht_mem_view *v, const struct ht_mem_device *d, struct mosaic *ret)
-{
-	const struct ht_trace *t = v->run->trace;
-	struct mosaic m = { 0 };
-	int64_t now = 0, n = d->end - d->first;
-	int64_t *deltas = ht_arena_alloc(v->run->scratch, (size_t)(n + 1) * sizeof *deltas);
-	if (!deltas)
-		return ht_fail_nomem(v->run->ctx);
-	for (size_t i = 0; i < d->n_lives; i++) {
-		const struct ht_mem_life *life = &d->lives[i];
-		if (life->alloc >= 0) {
-			deltas[life->alloc - d->first] += life->requested;
-			if (life->free_completed != HT_MEM_NEVER)
-				deltas[life->free_completed - d->first] -= life->requested;
-		} else if (life->free_requested == HT_MEM_NEVER && life->block != HT_NONE &&
-		           t->mem_blocks[life->block].state == HT_MEM_ALLOCATED) {
-			m.fixed += life->size;
-		}
-	}
-	for (int64_t k = 0; k < n; k++) {
-		now += deltas[k];
-		m.dynamic = now > m.dynamic ? now : m.dynamic;
-	}
-	*ret = m;
-	return HT_OK;
-}
-
-/* The first event of a device at which a request failed; HT_MEM_BEFORE: none. */
-static int64_t first_oom(const struct ht_trace *t, const struct ht_mem_device *d)
-{
-	for (int64_t k = d->first; k < d->end; k++)
-		if (t->mem_events[k].action == HT_MEM_OOM)
-			return k;
-	return HT_MEM_BEFORE;
-}
-
-static int64_t idle_pools(const struct ht_trace *t, const struct ht_mem_device *d)
-{
-	int64_t idle = 0;
-	for (size_t i = 0; i < t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->mem_segments[i];
-		if (g->device == d->device && (g->pool[0] || g->pool[1]))
-			idle += g->total - g->active;
-	}
-	return idle;
-}
-
-/* What the other views conclude, in short. */
-static enum ht_status put_findings(struct ht_mem_view *v, const struct ht_mem_device *d)
-{
-	const struct ht_trace *t = v->run->trace;
-	ht_table *table = v->table;
-	struct ht_mem_pressure worst;
-	struct ht_mem_steps steps;
-	struct ht_mem_leak *leaks;
-	struct ht_mem_oom oom;
-	size_t n_leaks;
-	int64_t failed = first_oom(t, d);
-	HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &steps));
-	HT_TRY(ht_mem_leaks_find(v->run, d, &steps, &leaks, &n_leaks));
-	HT_TRY(ht_mem_pressure_find(v->run, v->history, d, &worst));
-	if (n_leaks) {
-		ht_table_put_str(table, SUMMARY_LEAK_KEY, ht_mem_user_text(v->run, leaks[0].stack));
-		ht_table_put_f64(table, SUMMARY_LEAK_BYTES_PER_STEP, leaks[0].bytes_per_step);
-	} else {
-		ht_table_put_nulls(table, SUMMARY_LEAK_KEY, SUMMARY_OOM_CLASS);
-	}
-	if (failed != HT_MEM_BEFORE) {
-		HT_TRY(ht_mem_oom_judge(v->run, v->history, d, failed,
-		        ht_mem_capacity(v->kineto, d->device), &oom));
-		ht_table_put_str(table, SUMMARY_OOM_CLASS, ht_mem_oom_name(oom.class_));
-	} else {
-		ht_table_put_null(table, SUMMARY_OOM_CLASS);
-	}
-	if (worst.event != HT_MEM_BEFORE)
-		ht_table_put_f64(table, SUMMARY_FRAGMENTATION, worst.ratio);
-	else
-		ht_table_put_null(table, SUMMARY_FRAGMENTATION);
-	ht_table_put_i64(table, SUMMARY_IDLE_POOL_BYTES, idle_pools(t, d));
-	return HT_OK;
-}
-
-static enum ht_status put_summary(struct ht_mem_view *v, const struct ht_mem_device *d)
-{
-	ht_table *table = v->table;
-	struct ht_mem_group *groups;
-	struct mosaic mosaic = { 0 };
-	size_t n;
-	HT_TRY(mosaic_of(v, d, &mosaic));
-	HT_TRY(ht_mem_groups_find(v, d, d->peak_at, &groups, &n));
-	const char *path = d->peak_at < 0 ? NULL
-	                                  : ht_mem_scope_path(v->run, &v->names.scopes,
-	                                            v->names.scopes.of_event[d->peak_at]);
-	ht_table_row(table);
-	ht_table_put_i64(table, SUMMARY_RANK, v->run->rank);
-	ht_table_put_i64(table, SUMMARY_DEVICE, d->device);
-	ht_table_put_i64(table, SUMMARY_PEAK_ALLOCATED_BYTES,
-	        d->peak_allocated > d->allocated ? d->peak_allocated : d->allocated);
-	ht_table_put_i64(table, SUMMARY_PEAK_RESERVED_BYTES, d->peak_reserved);
-	ht_table_put_i64(table, SUMMARY_ALLOCATED_BYTES, d->allocated);
-	ht_table_put_i64(table, SUMMARY_RESERVED_BYTES, d->reserved);
-	ht_table_put_i64(table, SUMMARY_ACTIVE_BYTES, d->active);
-	ht_table_put_i64(table, SUMMARY_REQUESTED_BYTES, d->requested);
-	ht_table_put_i64(table, SUMMARY_N_EVENTS, d->end - d->first);
-	ht_table_put_i64(table, SUMMARY_LOST_EVENTS,
-	        d->n_lone_frees +
-	                (d == v->history->devices
-	                                ? (int64_t)v->run->trace->mem_about->n_entries_lost
-	                                : 0));
-	ht_table_put_i64(table, SUMMARY_BASE_BYTES, d->base_allocated);
-	ht_table_put_i64(table, SUMMARY_PEAK_REQUESTED_BYTES, d->peak_requested);
-	ht_table_put_i64(table, SUMMARY_HELD_FOR_STREAMS_BYTES, d->held_most);
-	ht_table_put_known(table, SUMMARY_PEAK_EVENT,
-	        d->peak_at < 0 ? HT_NO_I64 : d->peak_at - d->first, HT_NO_I64);
-	ht_table_put_known(
-	        table, SUMMARY_PEAK_TIME_NS, ht_mem_view_time(v, d, d->peak_at), HT_NO_I64);
-	ht_table_put_str(table, SUMMARY_PEAK_ANNOTATION, path);
-	ht_table_put_str(table, SUMMARY_PEAK_KEY, n ? groups[0].key : NULL);
-	if (n && d->peak_allocated > 0)
-		ht_table_put_f64(table, SUMMARY_PEAK_SHARE,
-		        (double)groups[0].bytes / (double)d->peak_allocated);
-	else
-		ht_table_put_null(table, SUMMARY_PEAK_SHARE);
-	ht_table_put_i64(table, SUMMARY_MOSAIC_DYNAMIC_BYTES, mosaic.dynamic);
-	ht_table_put_i64(table, SUMMARY_MOSAIC_STATIC_BYTES, mosaic.fixed);
-	return put_findings(v, d);
-}
-
-enum ht_status ht_mem_view_summary(struct ht_mem_view *v)
-{
-	for (size_t i = 0; i < v->history->n_devices; i++)
-		HT_TRY(put_summary(v, &v->history->devices[i]));
-	return HT_OK;
-}
 
 enum ht_status ht_mem_view_peak(struct ht_mem_view *v)
 {
@@ -258,7 +117,8 @@ static void put_oom(
 	ht_table_put_known(table, OOM_OUTSIDE_BYTES, oom->outside, HT_NO_I64);
 	ht_table_put_str(table, OOM_KEY, ht_mem_user_text(v->run, oom->stack));
 	ht_table_put_str(table, OOM_HELP,
-	        ht_mem_oom_help(oom->class_, v->run->trace->mem_about->is_expandable));
+	        ht_mem_oom_help(
+	                ht_mem_oom_name(oom->class_), v->run->trace->mem_about->is_expandable));
 }
 
 enum ht_status ht_mem_view_oom(struct ht_mem_view *v)

@@ -34,10 +34,7 @@ static void put_pressure(
 		ht_table_put_i64(table, FRAG_FREE_IN_PIECES_BYTES, p->free);
 	}
 	ht_table_put_str(table, FRAG_HELP,
-	        !is_bad ? NULL
-	        : v->run->trace->mem_about->is_expandable
-	                ? "allocate the large tensors before the small ones between them"
-	                : "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+	        is_bad ? ht_mem_fragmentation_help(v->run->trace->mem_about->is_expandable) : NULL);
 }
 
 enum ht_status ht_mem_view_fragmentation(struct ht_mem_view *v)
