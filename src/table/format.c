@@ -18,6 +18,9 @@
 
 static const char *const time_units[] = { "ns", MICRO "s", "ms", "s" };
 static const char *const byte_units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+/* Before units that are counted in thousands. */
+static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
+static const char *const prefixed_units[] = { "FLOP", "FLOP/s", "byte/s" };
 
 static size_t put(char *buf, const char *text)
 {
@@ -185,6 +188,30 @@ static bool has_own_unit(const struct ht_column *column)
 	       (column->type == HT_I64 || column->type == HT_U64 || column->type == HT_F64);
 }
 
+/* Of a size of 1 or more: "590 GFLOP". False: the unit has no prefixes. */
+static bool put_prefixed(char *buf, const struct ht_column *column, double size, size_t *ret_n)
+{
+	if (!has_own_unit(column) || column->role == HT_KEY || size < 1)
+		return false;
+	for (size_t i = 0; i < HT_COUNT(prefixed_units); i++) {
+		if (strcmp(column->unit, prefixed_units[i]) != 0)
+			continue;
+		size_t n = put_scaled(buf, size, prefixes, HT_COUNT(prefixes), 1000,
+		        !ht_type_is_f64(column->type));
+		*ret_n = n + put(buf + n, column->unit);
+		return true;
+	}
+	return false;
+}
+
+/* The size of a number that has one. */
+static double size_of(const struct ht_cells *cells, size_t row)
+{
+	if (ht_type_is_f64(cells->meta.type))
+		return fabs(cells->f64[row]);
+	return cells->meta.type == HT_U64 ? (double)cells->u64[row] : fabs((double)cells->i64[row]);
+}
+
 size_t ht_format_double(char *buf, enum ht_type type, double value)
 {
 	size_t n = 0;
@@ -204,14 +231,21 @@ size_t ht_format_human(char *buf, const struct ht_cells *cells, size_t row)
 		return put(buf, cells->i64[row] ? "yes" : "no");
 	if (column->type == HT_EVENT)
 		return put_event(buf, cells->i64[row]);
-	size_t n = 0;
+	size_t n = 0, n_prefixed;
+	bool negative = ht_type_is_f64(column->type)
+	                        ? cells->f64[row] < 0
+	                        : column->type != HT_U64 && cells->i64[row] < 0;
+	if (put_prefixed(buf + negative, column, size_of(cells, row), &n_prefixed)) {
+		buf[0] = negative ? '-' : buf[0];
+		return n_prefixed + negative;
+	}
 	if (ht_type_is_f64(column->type)) {
 		n = ht_format_double(buf, column->type, cells->f64[row]);
 	} else {
 		uint64_t value = cells->u64[row];
 		if (!value && column->type != HT_TIME)
 			return put(buf, "0");
-		if (column->type != HT_U64 && cells->i64[row] < 0) {
+		if (negative) {
 			buf[n++] = '-';
 			value = 0 - value;
 		}

@@ -9,6 +9,8 @@ const THIN_SPACE = "\u2009";
 const DASH = "–";
 const TIME_UNITS = ["ns", "µs", "ms", "s"];
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
+const PREFIXED_UNITS = ["FLOP", "FLOP/s", "byte/s"];
 
 // Controls and characters that cannot be seen or turn the text around, as in a terminal: \x1b, \u202e.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
@@ -114,6 +116,13 @@ function digitsOf(value: Cell): string {
   return typeof value === "number" ? BigInt(Math.trunc(value)).toString() : String(value);
 }
 
+// Units that are counted in thousands: "590 GFLOP".
+function prefixed(value: number, column: ColumnLook): string {
+  const size = Math.abs(value);
+  if (!column.unit || !PREFIXED_UNITS.includes(column.unit) || column.role === "key" || size < 1) return "";
+  return `${value < 0 ? "-" : ""}${scaled(size, PREFIXES, 1000, column.type !== "float64")}${column.unit}`;
+}
+
 // "41.2 ms", "12.4 %", "3.50 MiB", "1 234", "–" for no value: three significant digits.
 export function human(value: Cell | undefined, column: ColumnLook): string {
   if (value === null || value === undefined || (typeof value === "number" && !Number.isFinite(value))) return DASH;
@@ -121,6 +130,8 @@ export function human(value: Cell | undefined, column: ColumnLook): string {
   if (column.type === "string" || column.type === "event") return visible(String(value));
   const text = isDouble(column.type) ? double(Number(value), column.type) : integer(digitsOf(value), column);
   const own = column.type === "int64" || column.type === "uint64" || column.type === "float64";
+  const short = own && prefixed(Number(value), column);
+  if (short) return short;
   return own && column.unit && !(Number(value) === 0 && column.type !== "float64")
     ? `${text} ${column.unit}` : text;
 }
