@@ -124,3 +124,36 @@ def test_a_file_that_is_no_rule_is_refused(tmp_path):
     (tmp_path / "rules.txt").write_text("aten::mm flops = 2 *\n")
     done = support.run("efficiency", DATA / "flops" / "ops.json.gz", "--attach", tmp_path / "rules.txt")
     assert done.returncode == 3 and b"line 1 is no rule of efficiency" in done.stderr
+
+
+def totals(*args):
+    return efficiency(*args, "--view", "totals")
+
+
+def test_utilisation_of_a_training_step():
+    """6 N D of products, and attention of 6 layers over the pairs on and below the diagonal: 4 forward and 10 backward per pair and head element."""
+    parameters, tokens = 6 * 12 * 512**2 + 8192 * 512, 2048
+    attention = 6 * 8 * 8 * (256 * 257 // 2) * 64 * (4 + 10)
+    rows = totals(support.ROOT / "examples" / "train", "--model", "n=23068672,layers=6,heads=8,head=64,seq=256")
+    step = next(row for row in rows if row["step"] == "3")
+    assert int(step["flops"]) == 6 * parameters * tokens + attention
+    hfu = int(step["flops"]) / (int(step["step_ns"]) * 1e-9 * 989.4e12)
+    assert float(step["hfu"]) == pytest.approx(hfu) == pytest.approx(0.0041, rel=0.01)
+    palm = tokens * (6 * parameters + 12 * 6 * 8 * 64 * 256)
+    assert int(step["tokens"]) == tokens
+    assert float(step["palm_mfu"]) == pytest.approx(palm / (int(step["step_ns"]) * 1e-9 * 989.4e12))
+
+
+def test_steps_add_up_to_the_rank():
+    rows = totals(DATA / "flops" / "model.json.gz")
+    whole, steps = rows[0], rows[1:]
+    assert whole["step"] is None and len(steps) == int(whole["n_steps"])
+    for column in ("step_ns", "gpu_ns", "flops", "recomputed_flops"):
+        assert sum(int(row[column]) for row in steps) == int(whole[column]), column
+    groups = efficiency(DATA / "flops" / "model.json.gz")
+    modelled = sum(int(row["modelled_ns"]) for row in groups)
+    gpu = sum(int(row["gpu_ns"]) for row in groups)
+    assert float(whole["modelled_share"]) == pytest.approx(modelled / gpu)
+    unmodelled = efficiency(DATA / "flops" / "model.json.gz", "--view", "unmodelled")
+    assert 0 < sum(int(row["gpu_ns"]) for row in unmodelled) <= gpu - modelled
+    assert len(unmodelled) <= 10

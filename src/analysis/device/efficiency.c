@@ -15,6 +15,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/efficiency/cost_groups.h"
+#include "model/efficiency/use_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,20 +84,30 @@ HT_COLUMNS(columns, COLUMNS);
 	COLUMN(ROOF_SOURCE, "source", HT_STR, HT_MEASURE, "where the peaks are from", NULL)
 HT_COLUMNS(roof_columns, ROOF_COLUMNS);
 
+/* The tables of a part: those of the view are filled. */
+enum { FACTS_GROUPS, FACTS_TOTALS, FACTS_UNMODELLED, FACTS_ROOFS };
+
 static const struct ht_schema schemas[] = {
 	{ "groups", columns, HT_COUNT(columns) },
+	{ "totals", ht_use_columns, HT_N_USE_COLUMNS },
+	{ "unmodelled", ht_unmodelled_columns, HT_N_UNMODELLED_COLUMNS },
 	{ "roofs", roof_columns, HT_COUNT(roof_columns) },
 };
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "groups", "rows by what --by says, or the peaks that are used",
-	        "groups|roofs" },
+	{ "view", HT_STR, "groups",
+	        "rows by what --by says, utilisation of steps, what has no formula, or the peaks that are used",
+	        "groups|totals|unmodelled|roofs" },
 	{ "by", HT_STR, "op", "what makes a row", "op|shape|module|step|rank|dtype|kernel" },
 	{ "causal", HT_STR, "exact",
 	        "pairs that causal attention counts: those below the diagonal, half of all, or all",
 	        "exact|half|full" },
 	{ "device-spec", HT_STR, NULL,
 	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric",
+	        NULL },
+	{ "model", HT_STR, NULL,
+	        "totals: MFU by PaLM's definition, of n=parameters,layers=,heads=,head=size,seq=length and "
+	        "tokens=per rank and step, which is counted where there is an embedding",
 	        NULL },
 };
 
@@ -116,8 +127,11 @@ const struct ht_analysis ht_analysis_efficiency = {
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 	},
-	.facts = { { "rows", columns, HT_COUNT(columns) },
-	        { "roofs", roof_columns, HT_COUNT(roof_columns) } },
+	.facts = { [FACTS_GROUPS] = { "rows", columns, HT_COUNT(columns) },
+	        [FACTS_TOTALS] = { "totals", ht_use_columns, HT_N_USE_COLUMNS },
+	        [FACTS_UNMODELLED] = { "unmodelled", ht_unmodelled_columns,
+	                HT_N_UNMODELLED_COLUMNS },
+	        [FACTS_ROOFS] = { "roofs", roof_columns, HT_COUNT(roof_columns) } },
 	.choose = check,
 	.per_rank = measure,
 	.finish = finish,
@@ -125,6 +139,8 @@ const struct ht_analysis ht_analysis_efficiency = {
 
 static enum ht_status check(struct ht_run *run)
 {
+	struct ht_model_spec spec;
+	HT_TRY(ht_model_spec_read(run, ht_run_str(run, "model"), &spec));
 	return ht_peaks_check(run, ht_run_str(run, "device-spec"));
 }
 
@@ -172,12 +188,12 @@ static void put_group(struct ht_run *run, const struct ht_cost_group *g, ht_tabl
 	ht_table_put_known(table, COL_BYTES, has_bytes ? g->bytes : HT_NO_I64, HT_NO_I64);
 	ht_table_put_f64(table, COL_INTENSITY, has_bytes ? ratio(g->flops, g->bytes) : NAN);
 	ht_table_put_str(table, COL_DTYPE, ht_dtype_name((enum ht_dtype)dtype));
-	ht_table_put_str(table, COL_BOUND, ht_bound_name((enum ht_bound)bound));
+	ht_table_put_str(table, COL_BOUND, ht_roof_bound_name((enum ht_roof_bound)bound));
 	ht_table_put_known(
 	        table, COL_IDEAL_NS, g->roofed_ns > 0 ? g->ideal_ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_f64(table, COL_EFFICIENCY, efficiency);
-	ht_table_put_known(table, COL_COULD_SAVE_NS,
-	        g->roofed_ns > 0 ? g->could_save_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        table, COL_COULD_SAVE_NS, g->roofed_ns > 0 ? g->excess_ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_str(table, COL_METHOD, ht_cost_method((enum ht_cost_state)state));
 	ht_table_put_known(
 	        table, COL_VECTOR_FLOPS, g->n_modelled ? g->vector_flops : HT_NO_I64, HT_NO_I64);
@@ -221,6 +237,19 @@ static void put_roofs(struct ht_run *run, const struct ht_op_calls *calls, ht_ta
 		}
 }
 
+static enum ht_status put_totals(
+        struct ht_run *run, const struct ht_op_calls *calls, struct ht_part *part)
+{
+	struct ht_model_spec spec;
+	struct ht_step_uses uses;
+	struct ht_cost_groups groups = { 0 };
+	HT_TRY(ht_model_spec_read(run, ht_run_str(run, "model"), &spec));
+	HT_TRY(ht_step_uses_make(run, calls, &spec, &uses));
+	HT_TRY(ht_cost_groups_make(run, calls, HT_COST_BY_OP, &groups));
+	ht_step_uses_put(run, &uses, &spec, part->facts[FACTS_TOTALS]);
+	return ht_unmodelled_put(run, &groups, part->facts[FACTS_UNMODELLED]);
+}
+
 static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_efficiency_options options = options_of(run);
@@ -229,20 +258,47 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 	struct ht_cost_groups groups = { 0 };
 	HT_TRY(ht_frame_make_gpu(run, &frame));
 	HT_TRY(ht_op_calls_make(run, &frame, &options, &calls));
+	if (ht_run_is(run, "view", "roofs")) {
+		put_roofs(run, &calls, part->facts[FACTS_ROOFS]);
+		return HT_OK;
+	}
+	if (!ht_run_is(run, "view", "groups"))
+		return put_totals(run, &calls, part);
 	HT_TRY(ht_cost_groups_make(run, &calls, by_of(run), &groups));
 	for (size_t i = 0; i < groups.n; i++)
-		put_group(run, &groups.list[i], part->facts[0]);
-	put_roofs(run, &calls, part->facts[1]);
+		put_group(run, &groups.list[i], part->facts[FACTS_GROUPS]);
 	return HT_OK;
+}
+
+/* What is unmodelled on all ranks, for a note. */
+static enum ht_status note_totals(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	ht_table *unmodelled = NULL;
+	HT_TRY(ht_table_new(
+	        run->ctx, "", ht_unmodelled_columns, HT_N_UNMODELLED_COLUMNS, &unmodelled));
+	enum ht_status status = ht_parts_rows(run, parts, FACTS_UNMODELLED, 0, unmodelled);
+	if (status == HT_OK)
+		status = ht_use_note(run, unmodelled, table);
+	ht_table_free(unmodelled);
+	return status;
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	if (ht_run_is(run, "view", "roofs")) {
 		HT_TRY(ht_table_set_method(table, "dense peaks, without sparsity"));
-		return ht_parts_rows(run, parts, 1, 0, table);
+		return ht_parts_rows(run, parts, FACTS_ROOFS, 0, table);
 	}
-	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+	if (ht_run_is(run, "view", "totals")) {
+		HT_TRY(ht_parts_rows(run, parts, FACTS_TOTALS, 0, table));
+		HT_TRY(ht_frame_set_method(run, table, "of step time, at the dense peaks"));
+		return note_totals(run, parts, table);
+	}
+	if (ht_run_is(run, "view", "unmodelled")) {
+		HT_TRY(ht_parts_rows(run, parts, FACTS_UNMODELLED, 0, table));
+		return ht_frame_set_method(run, table, "most GPU time without a formula");
+	}
+	HT_TRY(ht_parts_rows(run, parts, FACTS_GROUPS, 0, table));
 	HT_TRY(ht_frame_set_method(run, table, "of the dense peaks"));
 	return ht_table_sort(run->ctx, table, "rank,-could_save_ns,-gpu_ns,key");
 }

@@ -1,22 +1,13 @@
 /*
  * cost_groups.c - see cost_groups.h.
- *
- * Recomputed are products of a forward pass that run inside the backward pass (activation checkpointing): the operator, or
- * one around it, has a sequence number of its own and stands below an autograd node. Operators of the backward pass itself
- * have none: they run without grad mode.
  */
 #include "model/efficiency/cost_groups.h"
 
 #include "base/checked.h"
 #include "base/intern.h"
-#include "base/text.h"
 #include "model/calls/attribution.h"
 
 #include <inttypes.h>
-
-#define BACKWARD_NODE "autograd::engine::evaluate_function: "
-/* How far above an operator its autograd node may be. */
-#define MAX_CLIMB 64
 
 struct grouper {
 	struct ht_run *run;
@@ -28,7 +19,7 @@ struct grouper {
 	        groups;    /* struct ht_cost_group, by id of the key; the last is that of no key */
 	uint32_t nameless; /* its place + 1; 0: none yet */
 	struct ht_attribution attribution;
-	struct ht_arg_cursor dims, sequence;
+	struct ht_arg_cursor dims;
 };
 
 /* ---- keys ---- */
@@ -102,25 +93,11 @@ static struct ht_cost_group *group_of(struct grouper *g, const char *key)
 
 /* ---- sums ---- */
 
-static bool is_recomputed(struct grouper *g, uint32_t op)
-{
-	const struct ht_trace *t = g->t;
-	size_t n_numbered = 0;
-	for (size_t i = 0; i < MAX_CLIMB && op != HT_NONE; i++, op = t->parent[op]) {
-		if (t->kind[op] != HT_KIND_CPU_OP)
-			continue;
-		if (ht_text_starts(ht_str(t, t->name[op]), BACKWARD_NODE))
-			return n_numbered >
-			       1; /* the node below it has the number of its forward operator */
-		n_numbered += ht_arg_cursor_i64(&g->sequence, op, -1) >= 0;
-	}
-	return false;
-}
-
-static void add_cost(struct grouper *g, struct ht_cost_group *group, const struct ht_op_call *call)
+static void add_cost(
+        const struct ht_peaks *peaks, const struct ht_op_call *call, struct ht_cost_group *group)
 {
 	const struct ht_op_cost *cost = &call->cost;
-	const struct ht_peaks *peaks = ht_op_call_peaks(g->t, g->calls, call);
+	double peak = peaks->is_known ? peaks->flops[call->dtype] : 0;
 	group->n_modelled++;
 	group->n_with_bytes += cost->has_bytes;
 	ht_sum(&group->modelled_ns, call->gpu_ns);
@@ -129,30 +106,43 @@ static void add_cost(struct grouper *g, struct ht_cost_group *group, const struc
 	ht_sum(&group->vector_flops, (int64_t)cost->vector_flops);
 	ht_sum(&group->bytes, (int64_t)cost->bytes);
 	ht_sum(&group->bytes_max, (int64_t)cost->bytes_max);
-	if (cost->flops && peaks->flops[call->dtype] > 0)
-		group->roof_s += (double)cost->flops / peaks->flops[call->dtype];
-	if (cost->flops && is_recomputed(g, call->op))
-		ht_sum(&group->recomputed_flops, (int64_t)cost->flops);
+	if (!cost->flops)
+		return;
+	double roof_s = peak > 0 ? (double)cost->flops / peak : 0;
+	ht_sum(&group->flops_of[call->dtype], (int64_t)cost->flops);
+	group->roof_s += roof_s;
+	group->has_no_peak |= peak <= 0;
+	if (!call->is_recomputed)
+		return;
+	ht_sum(&group->recomputed_flops, (int64_t)cost->flops);
+	group->recomputed_s += roof_s;
 }
 
-static void add_call(struct grouper *g, struct ht_cost_group *group, const struct ht_op_call *call)
+void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls,
+        const struct ht_op_call *call, struct ht_cost_group *group)
 {
 	group->calls++;
 	ht_sum(&group->gpu_ns, call->gpu_ns);
 	ht_sum(&group->dtype_ns[call->dtype], call->gpu_ns);
 	ht_sum(&group->bound_ns[call->bound], call->gpu_ns);
 	ht_sum(&group->state_ns[call->cost.state], call->gpu_ns);
-	if (g->t->dur_ns[call->longest] > group->longest_ns || group->longest == HT_NONE) {
+	if (t->dur_ns[call->longest] > group->longest_ns || group->calls == 1) {
 		group->longest = call->longest;
-		group->longest_ns = g->t->dur_ns[call->longest];
+		group->longest_ns = t->dur_ns[call->longest];
 	}
 	if (ht_cost_is_known((enum ht_cost_state)call->cost.state))
-		add_cost(g, group, call);
+		add_cost(ht_op_call_peaks(t, calls, call), call, group);
 	if (call->ideal_ns == HT_NO_I64)
 		return;
 	ht_sum(&group->roofed_ns, call->gpu_ns);
 	ht_sum(&group->ideal_ns, call->ideal_ns);
-	ht_sum(&group->could_save_ns, call->could_save_ns);
+	ht_sum(&group->excess_ns, call->excess_ns);
+	if ((double)call->ideal_ns >= HT_NEAR_ROOF * (double)call->gpu_ns)
+		ht_sum(&group->near_roof_ns, call->gpu_ns);
+	if (call->cost.is_copy) {
+		ht_sum(&group->copy_ns, call->gpu_ns);
+		ht_sum(&group->copy_ideal_ns, call->ideal_ns);
+	}
 }
 
 static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
@@ -166,7 +156,7 @@ static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
 		struct ht_cost_group *group = group_of(g, key);
 		if (!group)
 			return ht_fail_nomem(g->run->ctx);
-		add_call(g, group, &g->calls->list[i]);
+		ht_cost_group_add(g->t, g->calls, &g->calls->list[i], group);
 	}
 	ret->n = g->groups.n;
 	ret->list = ht_arena_room(g->run->scratch, (ret->n + 1) * sizeof *ret->list);
@@ -182,7 +172,6 @@ enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls 
 {
 	struct grouper g = { .run = run, .t = run->trace, .calls = calls, .by = by };
 	g.dims = ht_arg_cursor(run->trace, "Input Dims");
-	g.sequence = ht_arg_cursor(run->trace, "Sequence number");
 	ht_pool_init(&g.keys, run->ctx->mem);
 	enum ht_status status = add_calls(&g, ret);
 	ht_vec_free(run->ctx->mem, &g.groups, sizeof(struct ht_cost_group));

@@ -22,11 +22,16 @@ struct ht_cost_group {
 	int64_t flops, flops_max, vector_flops, bytes, bytes_max; /* of the calls with a formula */
 	int64_t modelled_ns; /* time of the calls with a formula */
 	int64_t roofed_ns;   /* time of the calls whose ideal is known, and that */
-	int64_t ideal_ns, could_save_ns;
+	int64_t ideal_ns, excess_ns;
+	int64_t near_roof_ns; /* of the roofed, of calls with HT_NEAR_ROOF of their roof or more */
+	int64_t copy_ns, copy_ideal_ns; /* of the roofed, copies inside a device */
 	int64_t n_modelled, n_with_bytes;
-	double roof_s; /* of matrix products at the peaks of their types: F / P */
+	double roof_s;                 /* of matrix products at the peaks of their types: F / P */
+	bool has_no_peak;              /* of some of them it is not known */
+	int64_t flops_of[HT_N_DTYPES]; /* flops by type */
 	int64_t recomputed_flops;
-	uint32_t longest; /* row of the longest activity */
+	double recomputed_s; /* their part of roof_s */
+	uint32_t longest;    /* row of the longest activity */
 	int64_t longest_ns;
 	/* what most of the time is */
 	int64_t dtype_ns[HT_N_DTYPES], bound_ns[HT_N_BOUND], state_ns[HT_N_COST_STATES];
@@ -36,6 +41,12 @@ struct ht_cost_groups {
 	struct ht_cost_group *list; /* in the order in which they were met */
 	size_t n;
 };
+
+/* Who attains this much of the roof is as good as done. */
+#define HT_NEAR_ROOF 0.8
+
+void ht_cost_group_add(const struct ht_trace *trace, const struct ht_op_calls *calls,
+        const struct ht_op_call *call, struct ht_cost_group *group);
 
 /* Memory in scratch. */
 enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls *calls,

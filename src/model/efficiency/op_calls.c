@@ -19,8 +19,10 @@
 #define ATTAINABLE_FLOPS 0.8
 #define ATTAINABLE_BYTES 0.9
 #define SHORTEST_NS      2000
-/* How far above an operator the product that it is a part of may be. */
-#define MAX_CLIMB 16
+/* How far above an operator the product that it is a part of may be, and its autograd node. */
+#define MAX_CLIMB         16
+#define MAX_CLIMB_TO_NODE 64
+#define BACKWARD_NODE     "autograd::engine::evaluate_function: "
 
 /* What the name of an operator says. */
 struct known_name {
@@ -45,12 +47,12 @@ struct maker {
 	struct known_name *names;        /* by string id */
 	struct known_cost *costs;        /* open addressing */
 	size_t n_costs, cap_costs;
-	struct ht_arg_cursor dims, types, strides, concrete, bytes, grid;
+	struct ht_arg_cursor dims, types, strides, concrete, bytes, grid, sequence;
 	struct ht_interval *intervals; /* room for the activities of one call */
 	struct ht_op_calls *ret;
 };
 
-const char *ht_bound_name(enum ht_bound bound)
+const char *ht_roof_bound_name(enum ht_roof_bound bound)
 {
 	static const char *const names[HT_N_BOUND] = { NULL, "compute", "memory", "latency",
 		"link" };
@@ -168,6 +170,7 @@ static struct ht_op_cost cost_of_activity(struct maker *m, uint32_t row)
 		return cost;
 	cost.state = HT_COST_KNOWN;
 	cost.has_bytes = true;
+	cost.is_copy = m->t->kind[row] == HT_KIND_MEMCPY;
 	cost.bytes = (uint64_t)bytes
 	             << (m->t->kind[row] == HT_KIND_MEMCPY && !is_link_copy(m->t, row));
 	cost.bytes_max = cost.bytes;
@@ -242,7 +245,7 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	              : compute >= memory ? HT_BOUND_COMPUTE
 	                                  : HT_BOUND_MEMORY;
 	int64_t floor_ns = llround(fmax(attainable, SHORTEST_NS));
-	call->could_save_ns = call->gpu_ns > floor_ns ? call->gpu_ns - floor_ns : 0;
+	call->excess_ns = call->gpu_ns > floor_ns ? call->gpu_ns - floor_ns : 0;
 }
 
 const struct ht_peaks *ht_op_call_peaks(const struct ht_trace *trace,
@@ -257,6 +260,20 @@ const struct ht_peaks *ht_op_call_peaks(const struct ht_trace *trace,
 }
 
 /* ---- calls ---- */
+
+bool ht_op_is_recomputed(const struct ht_trace *t, struct ht_arg_cursor *sequence, uint32_t op)
+{
+	size_t n_numbered = 0;
+	for (size_t i = 0; i < MAX_CLIMB_TO_NODE && op != HT_NONE; i++, op = t->parent[op]) {
+		if (t->kind[op] != HT_KIND_CPU_OP)
+			continue;
+		if (ht_text_starts(ht_str(t, t->name[op]), BACKWARD_NODE))
+			return n_numbered >
+			       1; /* the node below it has the number of its forward operator */
+		n_numbered += ht_arg_cursor_i64(sequence, op, -1) >= 0;
+	}
+	return false;
+}
 
 static bool make_call(struct maker *m, uint32_t owner, size_t first, size_t n)
 {
@@ -276,6 +293,7 @@ static bool make_call(struct maker *m, uint32_t owner, size_t first, size_t n)
 		call->cost = cost_of_activity(m, call->longest);
 	else if (!cost_of(m, owner, &call->cost))
 		return false;
+	call->is_recomputed = call->cost.flops && ht_op_is_recomputed(t, &m->sequence, owner);
 	find_roof(m, call);
 	return true;
 }
@@ -351,6 +369,7 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 	m.concrete = ht_arg_cursor(t, "Concrete Inputs");
 	m.bytes = ht_arg_cursor(t, "bytes");
 	m.grid = ht_arg_cursor(t, "grid");
+	m.sequence = ht_arg_cursor(t, "Sequence number");
 	m.names = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *m.names);
 	if (!m.names)
 		return ht_fail_nomem(run->ctx);

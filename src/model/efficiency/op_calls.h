@@ -6,6 +6,10 @@
  * product is done. Time is the union of the activities of the call, work of several kernels at once counts once; the cost
  * belongs to the call once. Copies between host and device are limited by the link and have no cost here. Communication is
  * left out: it is measured by other means (collectives).
+ *
+ * Recomputed are products of a forward pass that run inside the backward pass (activation checkpointing): the operator, or
+ * one around it, has a sequence number of its own and stands below an autograd node. Operators of the backward pass itself
+ * have none: they run without grad mode.
  */
 #ifndef HT_MODEL_EFFICIENCY_OP_CALLS_H
 #define HT_MODEL_EFFICIENCY_OP_CALLS_H
@@ -15,7 +19,7 @@
 #include "model/rows/frame.h"
 
 /* What limits a call at best. */
-enum ht_bound {
+enum ht_roof_bound {
 	HT_BOUND_UNKNOWN,
 	HT_BOUND_COMPUTE,
 	HT_BOUND_MEMORY,
@@ -23,7 +27,7 @@ enum ht_bound {
 	HT_BOUND_LINK,    /* a copy between host and device */
 	HT_N_BOUND
 };
-const char *ht_bound_name(enum ht_bound bound); /* NULL: unknown */
+const char *ht_roof_bound_name(enum ht_roof_bound bound); /* NULL: unknown */
 
 struct ht_op_call {
 	uint32_t op;      /* row, HT_NONE: activity that no operator launched */
@@ -31,10 +35,11 @@ struct ht_op_call {
 	int64_t start_ns, gpu_ns;
 	struct ht_op_cost cost;
 	enum ht_dtype dtype; /* that the peak is of: float products by the kernel's instruction */
-	enum ht_bound bound;
-	int64_t ideal_ns;      /* the roof: no faster than this; HT_NO_I64: not known */
-	int64_t could_save_ns; /* above an attainable time; 0 when not known */
-	size_t first, n;       /* slice of activities */
+	enum ht_roof_bound bound;
+	int64_t ideal_ns;   /* the roof: no faster than this; HT_NO_I64: not known */
+	int64_t excess_ns;  /* above an attainable time; 0 when not known */
+	bool is_recomputed; /* a product of the forward pass that the backward pass repeats */
+	size_t first, n;    /* slice of activities */
 };
 
 struct ht_op_calls {
@@ -57,5 +62,7 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 /* The peaks of the device that a call ran on; NULL: it is not known. */
 const struct ht_peaks *ht_op_call_peaks(const struct ht_trace *trace,
         const struct ht_op_calls *calls, const struct ht_op_call *call);
+/* Whether the operator of a row is of a forward pass that the backward pass repeats; the cursor is of "Sequence number". */
+bool ht_op_is_recomputed(const struct ht_trace *trace, struct ht_arg_cursor *sequence, uint32_t op);
 
 #endif

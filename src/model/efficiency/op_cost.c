@@ -616,6 +616,12 @@ static bool has_bad_sizes(const struct ht_op_args *args)
 	return false;
 }
 
+static bool is_copy(const struct ht_op_formula *formula)
+{
+	return formula->family == CAST || formula->family == CAT ||
+	       (formula->family == COPY && formula->at[1] >= 0);
+}
+
 struct ht_op_cost ht_op_cost(
         const struct ht_op_formula *formula, const struct ht_op_args *args, enum ht_causal causal)
 {
@@ -646,5 +652,6 @@ struct ht_op_cost ht_op_cost(
 		.dtype = (uint8_t)c.dtype,
 		.state = c.is_open ? HT_COST_INTERVAL : HT_COST_KNOWN,
 		.has_bytes = !c.no_bytes,
-		.is_matrix = formula && ht_op_formula_is_matrix(formula) };
+		.is_matrix = formula && ht_op_formula_is_matrix(formula),
+		.is_copy = formula && is_copy(formula) };
 }

@@ -41,6 +41,7 @@ struct ht_op_cost {
 	uint8_t state;             /* enum ht_cost_state */
 	bool has_bytes;
 	bool is_matrix; /* GEMM, convolution, attention */
+	bool is_copy;   /* elements are read and written as they are, or in another type */
 };
 
 /* The formula of an operator by its name, NULL: none. */
