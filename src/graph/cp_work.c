@@ -20,6 +20,7 @@
 #include "base/sort.h"
 #include "graph/cp_sync.h"
 #include "model/device/idle.h"
+#include "model/device/launch.h"
 
 #include <string.h>
 
@@ -365,8 +366,7 @@ static enum ht_status find_queued(struct ht_cp_model *m, struct ht_arena *own, h
 		struct ht_cp_work *w = &m->works[k];
 		bool *is_seen = &seen[m->device_of_lane[w->lane]];
 		w->queued = !*is_seen && w->by == HT_CP_BY_LAUNCH && w->floor == HT_NONE &&
-		            !w->awaits &&
-		            w->start_ns - ht_end_ns(m->trace, w->launch) > HT_CP_QUEUED_NS;
+		            !w->awaits && ht_was_queued(m->trace, w->launch, w->start_ns);
 		n_seen += !*is_seen;
 		*is_seen = true;
 	}

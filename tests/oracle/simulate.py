@@ -21,16 +21,16 @@ import json
 
 LATENCY = 3.0   # from the end of a launch to the earliest start of its kernel
 LAUNCH = 5.0    # a launch on the host
-EPOCH = 1_700_000_000_000_000.0
+EPOCH = 1_000_000_000.0   # a double has nanoseconds there
 
 
 class Node:
-    __slots__ = ("after", "lag", "dur", "start", "end", "joint", "waits", "n_open", "next", "event")
+    __slots__ = ("after", "lag", "dur", "start", "end", "joint", "n_open", "next", "event", "since")
 
     def __init__(self, dur, after=(), lag=0.0, event=None):
         self.after = [node for node in after if node is not None]
         self.lag, self.dur, self.event = lag, dur, event
-        self.start = self.end = None
+        self.start = self.end = self.since = None   # since: the node after which its event begins, which waits in it
         self.joint, self.next = None, []
 
 
@@ -126,7 +126,11 @@ class Rank:
         self.streams[stream] = self._add(gate)
 
     def sync(self, name="cudaDeviceSynchronize", streams=None):
-        return self._launch(name, 2.0, [node for stream, node in self.streams.items() if not streams or stream in streams])
+        """The host is in the call until the streams are done, and a little longer."""
+        before = self.last.get(self.thread)
+        node = self._launch(name, 2.0, [node for stream, node in self.streams.items() if not streams or stream in streams])
+        node.since = before
+        return node
 
 
 class Job:
@@ -187,7 +191,8 @@ class Job:
                 out.append({"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": thread, "ts": start, "dur": last.end - start})
         for node in rank.nodes:
             if node.event:
-                out.append(dict(node.event, ts=node.start, dur=node.end - node.start))
+                start = node.since.end if node.since else node.start
+                out.append(dict(node.event, ts=start, dur=node.end - start))
         for event in out:
             event["dur"] = round(EPOCH + event["ts"] + event["dur"], 3) - round(EPOCH + event["ts"], 3)
             event["dur"] = round(event["dur"], 3)

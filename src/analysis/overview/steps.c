@@ -3,7 +3,8 @@
  *
  * step_time_ns runs from the completion of the step before to its own, latency_ns from its start (timed_steps.h). The
  * breakdown is of total_ns, which is TensorBoard's: from its start on the host, or the end of the step before when that is
- * later, to the last GPU work that it launched (step_roles.h). Every moment of it goes to the first of these that is active on any thread or
+ * later, to the last GPU work that it launched (step_roles.h); a first step whose work waits behind what was launched before
+ * the recording begins with that work. Every moment of it goes to the first of these that is active on any thread or
  * stream, so the parts add up to the step:
  *   kernel > memcpy > memset > communication > runtime > dataloader > cpu_exec > other
  *   communication  kernels of collectives, and host operators nccl:..., gloo:..., record_param_comms

@@ -4,6 +4,7 @@
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
 
+#include "model/device/launch.h"
 #include "model/run_memo.h"
 #include "base/checked.h"
 #include "base/search.h"
@@ -154,11 +155,27 @@ static bool find_reach(const struct ht_trace *t, uint32_t of_track, struct ht_bo
 	return any;
 }
 
-/* Where GPU work of before the first step ends. */
+/* Where unrecorded GPU work of before the recording ends: where the first recorded activity of all devices begins, had that
+ * been in a queue behind it (launch.h). HT_NO_I64: there was none. */
+static int64_t queue_end(const struct ht_trace *t)
+{
+	const struct ht_gpu *first = NULL;
+	for (size_t i = 0; i < t->n_gpu; i++)
+		if (ht_is_span(t, t->gpu[i].row) &&
+		        (!first || t->ts_ns[t->gpu[i].row] < t->ts_ns[first->row]))
+			first = &t->gpu[i];
+	bool queued = first && ht_was_queued(t, first->launch, t->ts_ns[first->row]);
+	return queued ? t->ts_ns[first->row] : HT_NO_I64;
+}
+
+/* Where GPU work of before the first step ends, recorded or not. */
 static int64_t earlier_end(const struct ht_trace *t, const struct ht_bounds *bounds,
         const struct reach *reach, const size_t *step_of_work)
 {
-	int64_t latest = bounds->list[0].start;
+	int64_t latest = bounds->list[0].start, queue_ns = queue_end(t);
+	/* only what the first step itself waits in it for is none of its time */
+	if (queue_ns != HT_NO_I64 && reach[0].any && queue_ns == reach[0].first)
+		latest = queue_ns > latest ? queue_ns : latest;
 	for (size_t i = 0; i < t->n_gpu && reach[0].any; i++) {
 		uint32_t row = t->gpu[i].row;
 		if (step_of_work[i] != bounds->n || !ht_is_span(t, row))

@@ -3,7 +3,7 @@
  *
  * Bounds. A step begins with its host range, but not before the one before it has ended, and ends with the last GPU
  * work that calls inside its host range launched, so that steps never overlap. GPU work of before the first step that
- * still runs when it begins puts its start off. A trace without steps is one, number 0, over its operators; where
+ * still runs when it begins puts its start off, also where it was launched before the recording and is not in it. A trace without steps is one, number 0, over its operators; where
  * work names its step, that is from its first work to its last. Of several threads that have steps of their own those of the
  * one that launches most count; of several processes in one file the work that its process launched.
  * The length of such a range is TensorBoard's; step times (timed_steps.h) stand beside it.
