@@ -360,6 +360,8 @@ static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts,
 	if (!use->window_ns || share < use->least) {
 		use->least = share;
 		use->least_rank = rank;
+		use->least_device =
+		        ht_table_n_rows(facts) > 1 ? cell(facts, i, GPU_DEVICE) : HT_NO_I64;
 	}
 	ht_sum(&use->window_ns, window);
 	ht_sum(&use->busy_ns, busy);
@@ -596,9 +598,10 @@ int64_t ht_findings_mean_step(const struct ht_findings *findings)
 
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)
 {
-	if (findings->path_ns <= 0)
+	int64_t whole_ns = ht_add_sat(findings->path_ns, findings->between_ns);
+	if (whole_ns <= 0)
 		return 0;
-	return (int64_t)((__int128)path_ns * ht_findings_mean_step(findings) / findings->path_ns);
+	return (int64_t)((__int128)path_ns * ht_findings_mean_step(findings) / whole_ns);
 }
 
 enum ht_status ht_findings_note(struct ht_run *run, ht_table *table)

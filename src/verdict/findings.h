@@ -178,6 +178,7 @@ struct ht_gpu_use {
 	int64_t window_ns, busy_ns; /* time with a kernel running */
 	int64_t kernel_ns, tc_ns;   /* sums of durations; on tensor cores */
 	int64_t least_rank;         /* of the device with the smallest share of busy time */
+	int64_t least_device;       /* its index, where the rank has several; else HT_NO_I64 */
 	double least;               /* that share */
 	int64_t major; /* of compute capability, the least; HT_NO_I64: not all are known */
 };
@@ -221,6 +222,7 @@ struct ht_findings {
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns, slow_path_ns; /* sum of the windows; of those of slow steps */
+	int64_t between_ns, slow_between_ns; /* of step time, in no window; of slow steps */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
 	bool compares;                     /* ranks could be compared */
 	struct ht_stragglers stragglers;   /* when it does */
@@ -243,7 +245,7 @@ int64_t ht_findings_of_rank(
 int64_t ht_findings_late_cost(const struct ht_findings *findings, size_t i_part, int64_t late_ns);
 /* What is odd about the traces themselves, as notes: the first, and how many more. */
 enum ht_status ht_findings_note(struct ht_run *run, ht_table *table) HT_MUST_USE;
-/* A time of the path as time of a step: its share of the path, times the mean step. */
+/* A time of the path as time of a step: its share of the path, and of what is between steps, times the mean step. */
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);
 
 #endif

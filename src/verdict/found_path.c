@@ -4,6 +4,7 @@
 #include "verdict/found_path.h"
 
 #include "verdict/slow_steps.h"
+#include "verdict/words.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -214,9 +215,29 @@ static void find_savings(struct ht_findings *f)
 	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
 }
 
+/* Less between steps is nothing: shares are of the path then. */
+#define BETWEEN_LEAST 0.01
+
+/* A step lasts from the completion of the one before, its window from its own start: what is between them is on no path. */
+static void find_between(struct ht_findings *f)
+{
+	int64_t n_slow = (int64_t)f->slow.n, n_rows = (int64_t)f->slow.n_rows;
+	int64_t steps_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
+	int64_t slow_ns = n_rows ? f->slow.ns / n_rows * n_slow : 0;
+	if (!f->has_steps || f->path_ns <= 0)
+		return;
+	f->between_ns = steps_ns > f->path_ns ? steps_ns - f->path_ns : 0;
+	if (ht_ratio(f->between_ns, steps_ns) < BETWEEN_LEAST)
+		f->between_ns = 0;
+	f->slow_between_ns = slow_ns > f->slow_path_ns ? slow_ns - f->slow_path_ns : 0;
+	if (f->slow_between_ns > f->between_ns)
+		f->slow_between_ns = f->between_ns;
+}
+
 enum ht_status ht_found_path(struct ht_findings *f)
 {
 	HT_TRY(find_path(f));
+	find_between(f);
 	find_savings(f);
 	return HT_OK;
 }

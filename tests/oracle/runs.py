@@ -382,7 +382,7 @@ def sleeping(rng):
             for _ in range(5):
                 rank.kernel("sm90_gemm", noise(400), op="aten::mm")
             rank.sync()
-    return alone(build, {"bound": ["CPU"], "no_words": ["CUDA graphs", "torch.compile"]}, rng=rng)
+    return alone(build, {"bound": ["CPU"], "no_words": ["CUDA graphs", "torch.compile", "larger batches"]}, rng=rng)
 
 
 def checkpoint(rng):
@@ -412,7 +412,7 @@ def memcpy_bound(rng):
                 rank.memcpy(noise(length), int(length * 25e3))
                 rank.kernel("sm90_gemm", noise(30), op="aten::mm")
             rank.sync()
-    return alone(build, {"bound": ["memcpy"], "no_words": ["larger batches"], "not_advice": ["pageable"]}, rng=rng)
+    return alone(build, {"bound": ["memcpy and memset"], "advice": ["memcpy"], "no_words": ["larger batches"], "not_advice": ["pageable"]}, rng=rng)
 
 
 def requests(rng):
@@ -424,7 +424,7 @@ def requests(rng):
                 rank.kernel("sm90_gemm", noise(200), op="aten::mm")
             rank.sync()
     rng_gap = rng.uniform(8000, 20000)
-    return alone(build, {"no_words": ["torch.compile", "CUDA graphs"]}, rng=rng)
+    return alone(build, {"bound": ["CPU between steps"], "no_words": ["torch.compile", "CUDA graphs", "larger batches"]}, rng=rng)
 
 
 def two_threads(rng):

@@ -17,12 +17,14 @@
  *                      do not count, and where they are not known communication must be twice as far apart as the others
  *   gpu-use            kernels run < 50 % of the steps on a device
  *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time
- *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted
+ *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted; what is advised
+ *                      depends on what the CPU does meanwhile (host_doing.h)
  *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
  *   sync               idle after calls that wait for the device, no longer than those, > 5 % of the steps
  *   slow-step          a step takes 1.5 times the median of its rank's steps, of which there are three
  *   slow-launch        > 5 % of the steps the device idles in calls that launch a kernel and take longer than launches do
  *   allocation         calls that allocate or free device memory > 1 % of the steps
+ *   memcpy             copies while no kernel runs > 10 % of the steps, most of them not from or to pageable memory
  *   pageable           copies from or to pageable memory > 1 % of the steps
  *   small-grids        > 20 % of kernel time with less than a block per SM
  *   memory-limit       peak allocated > 90 % of the device's memory
@@ -186,6 +188,28 @@ static struct ht_rule_verdict small_messages(struct ht_advice *a)
 	return v;
 }
 
+/* Whether what the CPU does in the gaps of a device is mostly nothing that was recorded, or Python. */
+static const char *quiet_variant(const struct ht_rule_fact *launch)
+{
+	return ht_ratio(launch->aux[0], launch->part) > HALF   ? "nothing"
+	       : ht_ratio(launch->aux[1], launch->part) > HALF ? "python"
+	                                                       : "";
+}
+
+/* What has more than half of the time in which no kernel runs: advice depends on it. */
+static const char *not_busy_with(const struct ht_advice *a, size_t p)
+{
+	const struct ht_findings *f = &a->f;
+	double half = HALF * (1 - f->gpu.least);
+	struct ht_rule_fact copy = ht_rule_fact_of(a, p, HT_METRIC_COPY);
+	struct ht_rule_fact launch = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
+	if (copy.is_known && ht_rule_share(a, &copy) > half)
+		return "memcpy";
+	if (ht_ratio(f->between_ns, ht_add_sat(f->path_ns, f->between_ns)) > half)
+		return "between";
+	return launch.is_known && ht_rule_share(a, &launch) > half ? quiet_variant(&launch) : "";
+}
+
 static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_no_verdict();
@@ -199,7 +223,9 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	if (launch.row == HT_NO_I64)
 		launch = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
 	v.f.state = ht_rule_state(gpu->least < 0.5);
+	v.f.variant = not_busy_with(a, p);
 	ht_finding_share(&v.f, gpu->least, ht_rule_steps(a), gpu->least_rank);
+	ht_finding_count(&v.f, "device", gpu->least_device);
 	ht_finding_ratio(&v.f, "threshold", 0.5);
 	v.i_part = p;
 	v.row = launch.is_known ? launch.row : HT_NO_I64;
@@ -268,10 +294,17 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 
 static struct ht_rule_verdict launch(struct ht_advice *a)
 {
-	struct ht_rule_verdict v = ht_rule_judge(a, idle_of_host(a, false), 0.2, "of.gpu_span");
+	struct ht_rule_fact idle = idle_of_host(a, false);
+	struct ht_rule_verdict v = ht_rule_judge(a, idle, 0.2, "of.gpu_span");
 	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
 	double share = ht_ratio(host->most.ns, host->ns - host->slow_ns);
-	if (v.f.state == HT_STATE_FOUND && host->most.name && share > HALF) {
+	if (v.f.state != HT_STATE_FOUND)
+		return v;
+	v.f.variant = quiet_variant(&idle);
+	if (*v.f.variant)
+		ht_finding_ratio(&v.f, "quiet_share", ht_ratio(idle.aux[0] + idle.aux[1], idle.part));
+	ht_finding_count(&v.f, "device", idle.aux[3] > 1 ? idle.aux[2] : HT_NO_I64);
+	if (host->most.name && share > HALF) {
 		ht_finding_text(&v.f, "hot", host->most.name);
 		ht_finding_ratio(&v.f, "hot_share", share);
 	}
@@ -352,6 +385,25 @@ static struct ht_rule_verdict slow_step(struct ht_advice *a)
 static struct ht_rule_verdict allocation(struct ht_advice *a)
 {
 	return ht_rule_above(a, HT_METRIC_MALLOC, 0.01, ht_rule_steps(a));
+}
+
+/* Copies from and to pageable memory have a cause of their own. */
+static struct ht_rule_verdict copies(struct ht_advice *a)
+{
+	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_COPY, 0.1, ht_rule_steps(a));
+	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_COPY);
+	if (v.f.state != HT_STATE_FOUND || !fact.name)
+		return v;
+	double rate = fact.aux[1] ? 1e9 * (double)fact.aux[0] / (double)fact.aux[1] : 0;
+	if (strstr(fact.name, "Pageable"))
+		v.f.state = HT_STATE_NONE;
+	ht_finding_text(&v.f, "name", fact.name);
+	ht_finding_text(&v.f, "rate", rate > 0 ? HT_SAY(a, "%.3g GB/s", rate / 1e9) : NULL);
+	if (rate > 0 && fact.aux[2]) {
+		ht_finding_text(&v.f, "link", HT_SAY(a, "%.3g GB/s", (double)fact.aux[2] / 1e9));
+		ht_finding_ratio(&v.f, "link_share", rate / (double)fact.aux[2]);
+	}
+	return v;
 }
 
 static struct ht_rule_verdict pageable(struct ht_advice *a)
@@ -457,6 +509,7 @@ static const struct ht_rule rules[] = {
 	{ "small-grids", small_grids, "kernels", { { 0 } }, HT_RULE_DEVICE },
 	{ "allocation", allocation, "events", { { "where", "name ~ Malloc or name ~ Free" } },
 	        HT_RULE_CPU },
+	{ "memcpy", copies, "memory-bandwidth", { { 0 } }, HT_RULE_PATH(GPU_MEMORY) },
 	{ "pageable", pageable, "memory-bandwidth", { { 0 } }, HT_RULE_COPY },
 	{ "memory-limit", memory_limit, "memory-curve", { { "view", "peaks" } }, 0 },
 	{ "memory-growth", memory_growth, "memory-stats", { { "sort", "-self_kept_bytes" } }, 0 },

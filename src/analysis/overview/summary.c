@@ -7,7 +7,8 @@
  *   time breakdown  of the GPU span, as temporal-breakdown divides it
  *   GPU             how long kernels run, as steps has it, and why the device idles, as idle-breakdown divides it
  *   bound by        what would shorten a step most by its absence, slow steps not counted: CPU, data loading, compute,
- *                   memcpy, communication (its transfer, where waiting is known), waiting for a rank, kernel launch
+ *                   memcpy, communication (its transfer, where waiting is known), waiting for a rank, kernel launch, and what is
+ *                   between steps: after the completion of one and before the next begins
  *   savings         upper bound per step for each: what-if of one rank, else its share of the path
  *   slow rank       the verdict of stragglers
  *   operators, kernels, modules, collectives  the three that take most time
@@ -288,6 +289,7 @@ enum bound {
 	BOUND_COMM,
 	BOUND_RANK,
 	BOUND_LAUNCH,
+	BOUND_BETWEEN,
 	N_BOUNDS
 };
 
@@ -295,7 +297,7 @@ struct part {
 	enum bound bound;
 	int64_t path_ns, saves_ns;      /* of the whole path */
 	int64_t usual_ns;               /* of the path, slow steps not counted */
-	const struct ht_path_bound *of; /* NULL: waiting for a rank */
+	const struct ht_path_bound *of; /* NULL: waiting for a rank, or between steps */
 };
 
 /* Of the steps that are not slow, as of all. */
@@ -332,6 +334,17 @@ static int64_t usual_path_ns(const struct ht_findings *f)
 	return f->path_ns - f->slow_path_ns;
 }
 
+/* All that shares are of: the path, and what is between steps. */
+static int64_t whole_ns(const struct ht_findings *f)
+{
+	return ht_add_sat(f->path_ns, f->between_ns);
+}
+
+static int64_t usual_whole_ns(const struct ht_findings *f)
+{
+	return ht_add_sat(usual_path_ns(f), f->between_ns - f->slow_between_ns);
+}
+
 /* Of so much of the path as of a whole in steps, no more than there is. */
 static int64_t of_path_ns(int64_t ns, int64_t step_ns, int64_t path_ns, int64_t most_ns)
 {
@@ -352,9 +365,9 @@ static void add_late_rank(const struct ht_findings *f, struct part *parts)
 	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
 	/* of the path as it is of a step */
 	int64_t late = ht_straggler_cost_ns(verdict);
-	int64_t of_path = of_path_ns(late, step_ns, f->path_ns, from->path_ns);
+	int64_t of_path = of_path_ns(late, step_ns, whole_ns(f), from->path_ns);
 	int64_t of_usual =
-	        of_path_ns(late, ht_findings_usual_step(f), usual_path_ns(f), from->usual_ns);
+	        of_path_ns(late, ht_findings_usual_step(f), usual_whole_ns(f), from->usual_ns);
 	from->path_ns -= of_path;
 	from->usual_ns -= of_usual;
 	parts[BOUND_RANK].usual_ns = of_usual;
@@ -375,6 +388,8 @@ static void find_parts(const struct ht_findings *f, struct part *parts)
 	add_bound(&parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_LAUNCH_DELAY]);
 	add_bound(&parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_KERNEL_DELAY]);
 	add_late_rank(f, parts);
+	parts[BOUND_BETWEEN].path_ns = parts[BOUND_BETWEEN].saves_ns = f->between_ns;
+	parts[BOUND_BETWEEN].usual_ns = f->between_ns - f->slow_between_ns;
 }
 
 static const char *bound_text(struct ht_telling *s, const struct part *part)
@@ -393,6 +408,7 @@ static const char *bound_text(struct ht_telling *s, const struct part *part)
 		        ht_words_keep(
 		                &s->words, ht_straggler_names(&s->f.stragglers, s->f.latest)));
 	case BOUND_LAUNCH: return ht_term("bound.launch");
+	case BOUND_BETWEEN: return ht_term("bound.between");
 	case N_BOUNDS: break;
 	}
 	return "";
@@ -407,7 +423,8 @@ static void set_bound_next(
 		[BOUND_MEMORY] = "memory-bandwidth",
 		[BOUND_COMM] = "comm-overlap",
 		[BOUND_RANK] = "stragglers",
-		[BOUND_LAUNCH] = "launch-stats" };
+		[BOUND_LAUNCH] = "launch-stats",
+		[BOUND_BETWEEN] = "steps" };
 	ht_finding_next(
 	        f, part->bound == BOUND_COMM && s->f.compares ? "collectives" : verbs[part->bound]);
 	if (part->bound == BOUND_HOST) {
@@ -416,11 +433,17 @@ static void set_bound_next(
 	}
 }
 
+/* Shares are of step time where something of it is on no path. */
+static bool is_of_steps(const struct ht_findings *f)
+{
+	return f->between_ns > 0;
+}
+
 /* What most of it is. */
 static void add_main_part(
         struct ht_telling *s, const struct part *part, int64_t path_ns, struct ht_finding *f)
 {
-	if (part->bound == BOUND_RANK)
+	if (!part->of)
 		return;
 	const struct ht_path_name *most = &part->of->most;
 	int64_t whole = part->of->ns - part->of->slow_ns;
@@ -429,6 +452,7 @@ static void add_main_part(
 	ht_finding_text(
 	        f, "hot", most->name ? ht_tell_brief(s, most->name) : ht_term("outside_operators"));
 	ht_finding_ratio(f, "hot_share", ht_ratio(most->ns, path_ns));
+	ht_finding_text(f, "hot_of", ht_term(is_of_steps(&s->f) ? "of.step_time" : "of.the_path"));
 	ht_finding_text(f, "spread", ht_ratio(most->ns, whole) < WORTH_NAMING ? "" : NULL);
 }
 
@@ -440,6 +464,9 @@ static struct ht_event_at part_evidence(const struct ht_telling *s, const struct
 		return (struct ht_event_at){ s->f.latest->rank,
 			cause.side ? cause.excess->row : s->f.latest->worst_call->row };
 	}
+	const struct ht_idle_time *gap = &s->f.idle[HT_IDLE_HOST_WAIT];
+	if (part->bound == BOUND_BETWEEN)
+		return (struct ht_event_at){ gap->rank, gap->row };
 	const struct ht_path_name *most =
 	        part->of->most.row == HT_NO_I64 ? &part->of->slow : &part->of->most;
 	return (struct ht_event_at){ most->rank, most->row };
@@ -456,6 +483,8 @@ static int64_t inferred_ns(const struct ht_findings *f)
 static const char *path_term(const struct ht_findings *f)
 {
 	bool job = f->parts->n > 1;
+	if (is_of_steps(f))
+		return f->slow.n ? "of.usual_step_time" : "of.step_time";
 	return f->slow.n ? (job ? "of.usual_job_path" : "of.usual_path")
 	                 : (job ? "of.job_path" : "of.critical_path");
 }
@@ -472,7 +501,7 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 		return;
 	}
 	double inferred = ht_ratio(inferred_ns(f), f->path_ns);
-	int64_t whole = usual_path_ns(f);
+	int64_t whole = usual_whole_ns(f);
 	struct ht_event_at at = part_evidence(s, &parts[0]);
 	ht_finding_subject(&found, "cause", bound_text(s, &parts[0]));
 	ht_finding_value(&found,
@@ -567,20 +596,20 @@ static bool launches_most(const struct ht_findings *f, const struct part *parts)
 		saves_ns = parts[i].bound == BOUND_LAUNCH ? parts[i].saves_ns : saves_ns;
 	}
 	return path_ns[BOUND_LAUNCH] > path_ns[BOUND_HOST] &&
-	       ht_ratio(saves_ns, f->path_ns) < WORTH_A_WORD;
+	       ht_ratio(saves_ns, whole_ns(f)) < WORTH_A_WORD;
 }
 
 static void add_saving(
         struct ht_telling *s, const struct part *part, bool launches, struct ht_finding *found)
 {
 	const struct ht_findings *f = &s->f;
-	if (ht_ratio(part->saves_ns, f->path_ns) < WORTH_A_WORD)
+	if (ht_ratio(part->saves_ns, whole_ns(f)) < WORTH_A_WORD)
 		return;
 	struct ht_finding_item item =
 	        ht_item("", launches && part->bound == BOUND_HOST ? ht_term("bound.cpu_launch")
 	                                                          : bound_text(s, part));
 	item.ns = ht_findings_per_step(f, part->saves_ns);
-	item.share = ht_ratio(part->saves_ns, f->path_ns);
+	item.share = ht_ratio(part->saves_ns, whole_ns(f));
 	item.at = part_evidence(s, part);
 	ht_finding_item(found, &item);
 	ht_finding_event(found, item.at.rank, item.at.row);
@@ -607,7 +636,10 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 		found.upper_bound_ns = most->ns;
 		ht_finding_subject(&found, "cause", most->name);
 		ht_finding_share(&found, most->share,
-		        f->parts->n > 1 ? "of.job_path" : "of.critical_path", HT_NO_I64);
+		        is_of_steps(f)      ? "of.step_time"
+		        : f->parts->n > 1 ? "of.job_path"
+		                          : "of.critical_path",
+		        HT_NO_I64);
 		ht_finding_text(&found, "steps", f->has_steps ? "" : NULL);
 		ht_finding_ns(&found, "mean", f->slow.n ? ht_findings_mean_step(f) : HT_NO_I64);
 	}

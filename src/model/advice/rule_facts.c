@@ -6,6 +6,8 @@
 #include "base/sort.h"
 #include "base/search.h"
 #include "base/text.h"
+#include "model/advice/copy_facts.h"
+#include "model/advice/host_doing.h"
 #include "model/advice/memory_growth.h"
 #include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
@@ -142,6 +144,7 @@ static enum ht_status find_roles(struct facts *f)
 	int64_t(*ns)[HT_N_BUSY] = NULL;
 	struct ht_rule_sum *steps = &f->of[HT_METRIC_STEPS];
 	struct ht_rule_sum *loader = &f->of[HT_METRIC_LOADER], *comm = &f->of[HT_METRIC_COMM];
+	struct ht_rule_sum *copy = &f->of[HT_METRIC_COPY];
 	HT_TRY(ht_busy_make(f->run, &f->frame, &f->traits, &times));
 	HT_TRY(ht_busy_split(f->run, f->bounds, &times, &ns));
 	f->n_loads = times.n[HT_BUSY_LOADER];
@@ -155,8 +158,9 @@ static enum ht_status find_roles(struct facts *f)
 		ht_sum(&steps->part, ht_bound_shared_ns(&f->bounds->list[i]));
 		ht_sum(&loader->part, ns[i][HT_BUSY_LOADER]);
 		ht_sum(&comm->part, ns[i][HT_BUSY_COMM]);
+		ht_sum(&copy->part, ns[i][HT_BUSY_MEMCPY]);
 	}
-	loader->whole = comm->whole = steps->part;
+	loader->whole = comm->whole = copy->whole = steps->part;
 	comm->count = comm->part > 0;
 	f->known[HT_METRIC_STEPS] = true;
 	return find_slow_step(f, ns);
@@ -362,7 +366,8 @@ static enum ht_status find_host(struct facts *f)
 
 /* What GPU work says of itself. */
 struct work_args {
-	struct ht_arg_cursor blocks, in, out, dtype;
+	struct ht_arg_cursor blocks, in, out, dtype, bytes;
+	struct ht_copy_kinds copies;
 };
 
 static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)
@@ -401,13 +406,15 @@ static void look_at_message(struct facts *f, const struct ht_gpu *gpu, struct wo
 }
 
 /* "Memcpy HtoD (Pageable -> Device)" */
-static void look_at_copy(struct facts *f, const struct ht_gpu *gpu)
+static void look_at_copy(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)
 {
 	const char *name = ht_str(f->t, f->t->name[gpu->row]);
 	int64_t ns = f->t->dur_ns[gpu->row];
 	f->known[HT_METRIC_PAGEABLE] |= strstr(name, "->") != NULL;
 	if (strstr(name, "Pageable"))
 		ht_rule_sum_add(&f->of[HT_METRIC_PAGEABLE], ns, gpu->row, ns);
+	f->known[HT_METRIC_COPY] = true;
+	ht_copy_kinds_add(&args->copies, f->t, gpu, ht_arg_cursor_i64(&args->bytes, gpu->row, 0));
 }
 
 static void find_work(struct facts *f)
@@ -415,7 +422,7 @@ static void find_work(struct facts *f)
 	const struct ht_trace *t = f->t;
 	struct work_args args = { ht_arg_cursor(t, "blocks per SM"),
 		ht_arg_cursor(t, "In msg nelems"), ht_arg_cursor(t, "Out msg nelems"),
-		ht_arg_cursor(t, "dtype") };
+		ht_arg_cursor(t, "dtype"), ht_arg_cursor(t, "bytes"), { .n = 0 } };
 	uint64_t devices = 0;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
@@ -428,8 +435,9 @@ static void find_work(struct facts *f)
 		else if (gpu->class_ == HT_CLASS_COMM)
 			look_at_message(f, gpu, &args);
 		else if (gpu->class_ == HT_CLASS_MEMCPY)
-			look_at_copy(f, gpu);
+			look_at_copy(f, gpu, &args);
 	}
+	ht_copy_kinds_tell(&args.copies, t, &f->of[HT_METRIC_COPY]);
 	f->of[HT_METRIC_DP].whole = __builtin_popcountll(devices);
 	/* the longest of communication, whoever does it */
 	const struct ht_rule_sum *nccl = &f->of[HT_METRIC_NCCL], *gloo = &f->of[HT_METRIC_GLOO];
@@ -511,20 +519,27 @@ static void add_slow_call(struct facts *f, const struct ht_idle_gap *gap, uint32
 		ht_rule_sum_add(&f->of[HT_METRIC_SLOW_CALL], in_call_ns, launch, t->dur_ns[launch]);
 }
 
-/* The host's part of a gap ends where the launch begins. Slow steps, calls that wait and data loaders are not what the host
- * is too slow with. */
-static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct launches *launches)
+/* The host's part of a gap ends where the launch begins; that of slow steps is no part of it. */
+static struct ht_interval host_part(
+        const struct facts *f, const struct ht_idle_gap *gap, uint32_t launch)
 {
-	uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
-	if (launch == HT_NONE)
-		return;
 	int64_t until = f->t->ts_ns[launch], from = ht_sub_sat(until, gap->length_ns);
 	int64_t slow_ns = ht_interval_within(f->slow, f->n_slow, from, until);
 	if (is_in_slow(f, until))
 		until -= slow_ns;
 	else
 		from += slow_ns;
-	int64_t idle_ns = until - from;
+	return (struct ht_interval){ from, until };
+}
+
+/* Slow steps, calls that wait and data loaders are not what the host is too slow with. */
+static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct launches *launches)
+{
+	uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
+	if (launch == HT_NONE)
+		return;
+	struct ht_interval host = host_part(f, gap, launch);
+	int64_t from = host.start, until = host.end, idle_ns = until - from;
 	if (gap->category == HT_IDLE_HOST_WAIT) {
 		idle_ns -= ht_interval_within(f->waits, f->n_waits, from, until);
 		idle_ns -= ht_interval_within(f->loads, f->n_loads, from, until);
@@ -551,6 +566,30 @@ static int64_t slow_within(const struct facts *f)
 	return first < last ? ht_interval_within(f->slow, f->n_slow, first, last) : 0;
 }
 
+/* What the host does in these gaps, where they are long together: it takes a list of all that it does. */
+static enum ht_status find_doing(struct facts *f, const struct ht_idle_stream *devices, size_t n,
+        const struct launches *launches)
+{
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_LAUNCH];
+	struct ht_host_doing doing;
+	struct ht_quiet quiet = { 0 };
+	if (sum->whole == HT_NO_I64 || sum->part < sum->whole / 10)
+		return HT_OK;
+	HT_TRY(ht_host_doing_make(f->run, &doing));
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < devices[i].n; k++) {
+			const struct ht_idle_gap *gap = &devices[i].gaps[k];
+			uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
+			if (launch == HT_NONE || gap->category != HT_IDLE_HOST_WAIT)
+				continue;
+			struct ht_interval host = host_part(f, gap, launch);
+			ht_host_quiet_add(&doing, host.start, host.end, &quiet);
+		}
+	sum->aux[0] = quiet.nothing_ns;
+	sum->aux[1] = quiet.python_ns;
+	return HT_OK;
+}
+
 /* Idle because nothing was launched; the work that ended the longest of these gaps. Where no launch was recorded nothing
  * says so. */
 static enum ht_status find_launches(struct facts *f)
@@ -567,9 +606,9 @@ static enum ht_status find_launches(struct facts *f)
 	HT_TRY(ht_frame_make_gpu(f->run, &frame));
 	HT_TRY(ht_idle_collect(f->run, &frame, &options, &devices, &n));
 	HT_TRY(count_launched(f, &launches));
-	int64_t slow_ns = slow_within(f);
+	int64_t slow_ns = slow_within(f), most_ns = -1;
 	for (size_t i = 0; i < n; i++) {
-		int64_t span_ns = ht_sub_sat(devices[i].span_ns, slow_ns);
+		int64_t span_ns = ht_sub_sat(devices[i].span_ns, slow_ns), before_ns = sum->part;
 		if (!devices[i].is_leading)
 			sum->whole =
 			        sum->whole == HT_NO_I64 ? span_ns : ht_add_sat(sum->whole, span_ns);
@@ -577,9 +616,14 @@ static enum ht_status find_launches(struct facts *f)
 		        f->known[HT_METRIC_SLOW_CALL] = true;
 		for (size_t k = 0; k < devices[i].n; k++)
 			add_gap(f, &devices[i].gaps[k], &launches);
+		sum->aux[3] += !devices[i].is_leading;
+		if (sum->part - before_ns > most_ns) {
+			most_ns = sum->part - before_ns;
+			sum->aux[2] = devices[i].device;
+		}
 	}
 	f->of[HT_METRIC_UNDER_WAY].whole = sum->whole;
-	return HT_OK;
+	return find_doing(f, devices, n, &launches);
 }
 
 /* ---- memory ---- */

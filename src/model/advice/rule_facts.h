@@ -22,13 +22,16 @@
  *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
- *              is in a call that waits for a device or in a data loader
+ *              is in a call that waits for a device or in a data loader; aux: of that in long stretches without operators and calls
+ *              inside nothing, and inside Python (host_doing.h; 0 where the rest is no tenth of the device's time), the device with
+ *              most of it, how many devices there are
  *              LAUNCH, UNDER_WAY, SLOW_CALL and SYNC are without slow steps: SLOW_STEP says what those have more of
  *   UNDER_WAY  device time idle while a launch of one piece of work was under way, of the same
  *   SLOW_CALL  device time idle in calls that launch a kernel and take long: launched, and on its way for longer than
  *              launches take (idle.h), until the call is over; row: the longest call
  *   TINY       kernels of less than HT_TINY_NS, of all kernels
  *   PAGEABLE   time of copies from and to pageable memory
+ *   COPY       time of the steps in copies and no kernel; the longest of the kind with most time, aux: see copy_facts.h
  *   MESSAGES   communication kernels with less than HT_SMALL_BYTES, of those that say their size
  *   BATCHNORM  operators of synchronised batch norm
  */
@@ -63,6 +66,7 @@ enum ht_metric {
 	HT_METRIC_SLOW_CALL,
 	HT_METRIC_TINY,
 	HT_METRIC_PAGEABLE,
+	HT_METRIC_COPY,
 	HT_METRIC_MESSAGES,
 	HT_METRIC_BATCHNORM,
 	/* see npu_facts.h */
