@@ -1830,6 +1830,46 @@ class Session:
             n_edges: pieces of the path
         """
         ...
+    def what_if(
+        self,
+        *,
+        operations: str | Iterable[str] | None = None,
+        meta: str | Iterable[str] | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What slows a job down, and how long would its steps take without?
+
+        The job is replayed: an operation begins when all that it waits for is over, on all ranks. Ideal: mean time of compute, median time of communication.
+
+            holotrace.open("traces/").what_if(top=10)
+
+        Arguments:
+            operations: table of operations of a job (CSV, also compressed) instead of traces
+            meta: with operations: what is known of the job (YAML)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            metric: T, T_id: mean step time replayed and ideal, in seconds; S: T / T_id; S_t, S_dp, S_stage, S_w: slowdown by type of operation, data-parallel rank, stage, worker; M_W, M_S: share of the slowdown that goes with the worst workers, the last stage
+            key: of what: type, rank, stage or step; empty: of all
+            value: seconds for T, else a ratio
+        """
+        ...
     def collectives(
         self,
         *,

@@ -19,7 +19,7 @@
 
 struct ht_analysis {
 	struct ht_analysis_info info;
-	/* how the file of the parameter that replaces the traces (info.instead) is read */
+	/* how the file of the parameter that replaces the traces (info.instead) is read; NULL: finish reads it, without a set */
 	const char *instead_reader;
 	/* tables of a part; when there are none, a part is one table with the columns of the view */
 	struct ht_schema facts[HT_PART_TABLES];

@@ -586,7 +586,8 @@ enum ht_status ht_run_start(
 	if (info->sides[0] && n_sets > HT_MAX_SETS)
 		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, NULL,
 		        "%s takes up to %d runs, not %zu", name, HT_MAX_SETS, n_sets);
-	if (!ht_analysis_takes(info, n_sets))
+	bool reads_itself = info->instead && !run->analysis->instead_reader && !n_sets;
+	if (!ht_analysis_takes(info, n_sets) && !reads_itself)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL,
 		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
 		        info->n_sets == 1 ? "" : "s", n_sets);
@@ -627,7 +628,7 @@ enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const 
 	HT_TRY(ht_analysis_get(ctx, name, &analysis));
 	*ret_set = NULL;
 	/* files that are no traces are for the analysis itself */
-	if (!analysis->info.instead || analysis->info.files)
+	if (!analysis->info.instead || !analysis->instead_reader || analysis->info.files)
 		return HT_OK;
 	for (size_t i = 0; i < n_args; i++)
 		if (!strcmp(args[i].name, analysis->info.instead))

@@ -1,0 +1,154 @@
+/*
+ * what_if.c - what slows a training job down, by replaying it with other durations.
+ *
+ * From a table of operations (--operations, --meta; job/ops.h): the operations of all steps and workers, what waits for what, and
+ * the replay without launch delays. Ideal is what an operation takes on average (compute) or in the median (communication).
+ *     S     T / T_id                       the whole slowdown
+ *     S_t, S_dp, S_stage                   T(ideal, but operations of the type, rank or stage as recorded) / T_id
+ *     S_w   min(S_dp, S_stage)             of a worker, named by its global rank
+ *     M_W   (T - T_rem) / (T - T_id)       T_rem: the worst 3 % of workers ideal; M_S: the last stage ideal
+ *     A_W   (T_add - T_id) / (T - T_id)    T_add: all ideal but those workers; A_S: but the last stage
+ * Definitions and digits are those of the published straggler analysis (arXiv 2505.05713).
+ *
+ * Example: two data-parallel ranks, one stage, whose forward takes 1 s and 3 s, then a transfer of 1 s and an optimizer of 1 s: T =
+ * 5 s. Ideal is a forward of 2 s: T_id = 4 s, S = 1.25, and rank 1 alone explains it: S_dp of it is 1.25, M_W is 1.
+ */
+#include "analysis/analysis.h"
+#include "job/ops.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static enum ht_status choose(struct ht_run *run);
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define SLOWDOWN_COLUMNS(COLUMN)                                                                    \
+	COLUMN(COL_METRIC, "metric", HT_STR, HT_KEY,                                                \
+	        "T, T_id: mean step time replayed and ideal, in seconds; S: T / T_id; S_t, S_dp, "  \
+	        "S_stage, S_w: slowdown by type of operation, data-parallel rank, stage, worker; "  \
+	        "M_W, M_S: share of the slowdown that goes with the worst workers, the last stage", \
+	        NULL)                                                                               \
+	COLUMN(COL_KEY, "key", HT_STR, HT_KEY,                                                      \
+	        "of what: type, rank, stage or step; empty: of all", NULL)                          \
+	COLUMN(COL_VALUE, "value", HT_F64, HT_MEASURE, "seconds for T, else a ratio", NULL)
+HT_COLUMNS(slowdown_columns, SLOWDOWN_COLUMNS);
+
+static const struct ht_param params[] = {
+	{ "operations", HT_STR, NULL,
+	        "table of operations of a job (CSV, also compressed) instead of traces", NULL },
+	{ "meta", HT_STR, NULL, "with operations: what is known of the job (YAML)", NULL },
+};
+
+const struct ht_analysis ht_analysis_what_if = {
+	.info = { .name = "what-if",
+	        .group = "dependencies",
+	        .title = "What-if: slowdown of a job",
+	        .question = "What slows a job down, and how long would its steps take without?",
+	        .method = "The job is replayed: an operation begins when all that it waits for is "
+	                  "over, on all ranks. Ideal: mean time of compute, median time of "
+	                  "communication.",
+	        HT_ONE_SCHEMA(slowdown_columns),
+	        .params = params,
+	        .n_params = HT_COUNT(params),
+	        .n_sets = 1,
+	        .instead = "operations" },
+	.choose = choose,
+	.finish = finish,
+};
+
+static enum ht_status choose(struct ht_run *run)
+{
+	const char *operations = ht_run_str(run, "operations"), *meta = ht_run_str(run, "meta");
+	if (!operations == !meta)
+		return HT_OK;
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give --operations FILE.csv --meta FILE.yaml",
+	        "%s goes with %s", operations ? "operations" : "meta",
+	        operations ? "meta" : "operations");
+}
+
+/* ---- rows ---- */
+
+static void put(ht_table *table, const char *metric, const char *key, double value)
+{
+	ht_table_row(table);
+	ht_table_put_str(table, COL_METRIC, metric);
+	ht_table_put_str(table, COL_KEY, key);
+	ht_table_put_f64(table, COL_VALUE, value);
+}
+
+static void put_numbered(ht_table *table, const char *metric, int64_t key, double value)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%" PRId64, key);
+	put(table, metric, text, value);
+}
+
+static void put_share(ht_table *table, const char *share_name, const char *added_name,
+        const struct ht_ops_share *share)
+{
+	put(table, share_name, "", share->share);
+	put(table, added_name, "", share->added);
+	put(table, "T_rem", share_name, share->left_s);
+}
+
+static void put_parts(ht_table *table, const struct ht_ops *job, const struct ht_ops_slowdown *s)
+{
+	size_t n_stages = (size_t)job->shape.n_stages;
+	for (int type = 0; type < HT_OPS_N_TYPES; type++) {
+		const char *name = type == HT_OPS_FORWARD_SEND    ? "forward-pp-comm"
+		                   : type == HT_OPS_BACKWARD_SEND ? "backward-pp-comm"
+		                                                  : ht_ops_type_name(type);
+		if (!isnan(s->by_type[type]))
+			put(table, "S_t", name, s->by_type[type]);
+	}
+	for (size_t d = 0; d < job->n_data; d++)
+		put_numbered(table, "S_dp", job->data_ranks[d], s->by_data[d]);
+	for (size_t i = 0; i < n_stages; i++)
+		put_numbered(table, "S_stage", (int64_t)i, s->by_stage[i]);
+	for (size_t d = 0; d < job->n_data; d++)
+		for (size_t i = 0; i < n_stages; i++)
+			put_numbered(table, "S_w", job->ranks[d * n_stages + i],
+			        ht_ops_of_worker(s, d, i));
+	for (size_t i = 0; i < s->n_worst; i++)
+		put_numbered(table, "worst", s->worst_ranks[i], s->worst_slowdowns[i]);
+	if (!s->is_decomposed)
+		return;
+	put_share(table, "M_W", "A_W", &s->worst);
+	put_share(table, "M_S", "A_S", &s->last);
+}
+
+static enum ht_status put_slowdown(
+        ht_table *table, const struct ht_ops *job, const struct ht_ops_slowdown *s)
+{
+	put(table, "T", "", s->time_s);
+	put(table, "T_id", "", s->ideal_s);
+	put(table, "S", "", s->time_s / s->ideal_s);
+	put(table, "launch_slowdown", "", s->recorded_s / s->time_s);
+	put_parts(table, job, s);
+	for (size_t i = 0; i < job->n_steps; i++)
+		put_numbered(table, "S_step", job->steps[i], s->steps_s[i] / s->ideal_s);
+	HT_TRY(ht_table_add_note(table,
+	        "%zu steps of %zu data-parallel ranks and %" PRId64
+	        " stages; %zu operations a step and rank, %zu dependencies, %zu groups",
+	        job->n_steps, job->n_data, job->shape.n_stages, job->n_nodes, job->n_deps,
+	        job->n_groups));
+	if (!s->is_decomposed)
+		return ht_table_add_note(
+		        table, "the slowdown is below 1.03: too little to ask whose it is");
+	return HT_OK;
+}
+
+static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	const char *operations = ht_run_str(run, "operations");
+	struct ht_ops job;
+	struct ht_ops_slowdown slowdown;
+	(void)parts;
+	if (!operations)
+		return ht_table_add_note(table,
+		        "give a table of operations: --operations FILE.csv --meta FILE.yaml");
+	HT_TRY(ht_ops_read(run->ctx, operations, ht_run_str(run, "meta"), run->scratch, &job));
+	HT_TRY(ht_ops_slowdown_find(run->ctx, &job, run->scratch, &slowdown));
+	return put_slowdown(table, &job, &slowdown);
+}
