@@ -150,10 +150,15 @@ def steps(trace, plugin):
             (not plugin and "nccl" in e.name.lower())]
     host = trace.of(OPS, ANNOTATIONS, {"gpu_user_annotation"} if plugin else set())
     host = [e for e in host if not is_step(e)]
+
+    def communicates(e):
+        """Where kernels do, calls that put them into a queue are operators."""
+        return is_comm(e, plugin) and (plugin or not comm or re.match("(gloo|mpi|ucc):", e.name) is not None)
+
     roles = [[e for e in kernels if e not in comm], trace.of(MEMCPY), trace.of(MEMSET),
-             comm + [e for e in host if is_comm(e, plugin)], calls,
+             comm + [e for e in host if communicates(e)], calls,
              [e for e in host if is_loader(e)],
-             [e for e in host if not is_loader(e) and not is_comm(e, plugin)]]
+             [e for e in host if not is_loader(e) and not communicates(e)]]
     result = {b[0]: [b[2] - b[1]] for b in bounds}
     left = union([b[1:3] for b in bounds])
     for role in roles:

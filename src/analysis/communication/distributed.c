@@ -3,7 +3,7 @@
  *
  * Views, per rank and step (bounds and roles as in `steps`: step_roles.h):
  *   overlap     C = time with a kernel that computes (host operators where there is no kernel), M = time with
- *               communication: its kernels, and its calls on the host. computation = C without M, overlapped = both,
+ *               communication: its kernels; its calls on the host where they communicate themselves. computation = C without M, overlapped = both,
  *               communication = M without C, other = neither; they add up to the step. Of communication, with a
  *               kernel of it running, waiting for the last rank and transfer, as `collectives` has them (exposed.h);
  *               null unless all ranks of its collectives are there.
@@ -16,8 +16,8 @@
  *               Ascend's step_trace_time, communication and communication_matrix
  * Calls are paired by `collectives`' matching; without it by name and order, when all ranks have as many. O(n log n).
  *
- * Example: step [0,100), kernel [10,60), nccl:all_reduce [50,55) on the host with its kernel [58,90) us: C 50, M 37, both
- * 7: computation 43, overlapped 7, communication 30, other 20.
+ * Example: step [0,100), kernel [10,60), nccl:all_reduce [50,55) on the host with its kernel [58,90) us: C 50, M 32, both
+ * 2: computation 48, overlapped 2, communication 30, other 20.
  */
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"

@@ -7,7 +7,8 @@
  * the recording begins with that work. Every moment of it goes to the first of these that is active on any thread or
  * stream, so the parts add up to the step:
  *   kernel > memcpy > memset > communication > runtime > dataloader > cpu_exec > other
- *   communication  kernels of collectives, and host operators nccl:..., gloo:..., record_param_comms
+ *   communication  kernels of collectives; of Gloo, MPI and UCC, and where no kernel communicates, host operators gloo:..., nccl:...,
+ *                  record_param_comms
  *   runtime        calls of the CUDA runtime and driver and their like
  *   cpu_exec       other operators and annotations
  * View gpu: how well each GPU was used from the first step's start to the last one's end (gpu_summary.h).

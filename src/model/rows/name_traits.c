@@ -63,6 +63,13 @@ static bool is_comm(const char *name)
 	return !strcmp(name, "record_param_comms");
 }
 
+/* Libraries that communicate in the CPU's own calls; the calls of others put it into the queue of a device. */
+static bool is_host_comm(const char *name)
+{
+	return ht_text_starts(name, "gloo:") || ht_text_starts(name, "ucc:") ||
+	       ht_text_starts(name, "mpi:");
+}
+
 static bool is_tc_op(const char *name)
 {
 	for (size_t i = 0; i < HT_COUNT(tc_ops); i++)
@@ -109,7 +116,7 @@ unsigned ht_name_traits(const char *name)
 	        !strcmp(name, "DistributedDataParallel.forward"))
 		traits |= HT_TRAIT_PARALLEL;
 	if (is_comm(name))
-		traits |= HT_TRAIT_COMM;
+		traits |= HT_TRAIT_COMM | (is_host_comm(name) ? HT_TRAIT_HOST_COMM : 0);
 	if (ht_is_module_name(name))
 		traits |= HT_TRAIT_MODULE;
 	if (is_tc_op(name))

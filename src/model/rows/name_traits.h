@@ -9,7 +9,8 @@
  *   OPTIMIZER   Optimizer.step...
  *   OPTIMIZERS  Optimizer....
  *   PARALLEL    DataParallel.forward, DistributedDataParallel.forward
- *   COMM        nccl:..., gloo:..., hccl:..., xccl:..., ucc:..., mpi:... and record_param_comms
+ *   COMM        nccl:..., gloo:..., hccl:..., xccl:..., ucc:..., mpi:... and record_param_comms; HOST_COMM those of them that
+ *               communicate in calls of the CPU: gloo:..., ucc:..., mpi:...
  *   MODULE      nn.Module: ..., and [pl][module]Type: path of PyTorch Lightning
  *   TC_OP       an operator that can run on tensor cores, TC_KERNEL a kernel that does, TC_UNCLEAR one that multiplies
  *               matrices and does not say on what (tensor_cores.def)
@@ -30,6 +31,7 @@ enum ht_trait {
 	HT_TRAIT_TC_OP = 128,
 	HT_TRAIT_TC_KERNEL = 256,
 	HT_TRAIT_TC_UNCLEAR = 512,
+	HT_TRAIT_HOST_COMM = 1024,
 	HT_TRAIT_SEEN = 0x8000, /* of a name that was looked at, for ht_traits_of */
 };
 

@@ -319,6 +319,26 @@ struct rows {
 	struct ht_traits *traits;
 };
 
+/* Where a kernel communicates, calls of the host that only launch such kernels are operators. */
+static void tell_enqueuing(
+        const struct ht_frame *frame, struct ht_traits *traits, uint8_t *role, size_t *n)
+{
+	const struct ht_trace *t = frame->trace;
+	bool by_kernels = false;
+	for (size_t i = 0; i < frame->n_rows && !by_kernels; i++)
+		by_kernels =
+		        role[i] == HT_BUSY_COMM && ht_kind_is_gpu_work(t->kind[frame->rows[i]]);
+	for (size_t i = 0; i < frame->n_rows && by_kernels; i++) {
+		uint32_t row = frame->rows[i];
+		if (role[i] != HT_BUSY_COMM || ht_kind_is_gpu_work(t->kind[row]) ||
+		        (ht_traits_of(traits, row) & HT_TRAIT_HOST_COMM))
+			continue;
+		role[i] = HT_BUSY_CPU;
+		n[HT_BUSY_COMM]--;
+		n[HT_BUSY_CPU]++;
+	}
+}
+
 static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_value)
 {
 	const struct ht_frame *frame = ((const struct rows *)of)->frame;
@@ -334,6 +354,7 @@ static enum ht_status make_busy(struct ht_run *run, const void *of, void *ret_va
 		if (role[i] != HT_BUSY_OTHER)
 			times.n[role[i]]++;
 	}
+	tell_enqueuing(frame, traits, role, times.n);
 	for (size_t k = 0; k < HT_BUSY_OTHER; k++) {
 		times.list[k] =
 		        ht_arena_room(run->scratch, (times.n[k] + 1) * sizeof(struct ht_interval));

@@ -10,7 +10,8 @@
  *
  * Roles. A moment goes to the first of: kernel, copy, set, communication, runtime or driver call, data loader, anything
  * else on the host, nothing; so the parts of a step add up to its length. A kernel is communication by its class, or
- * when its operator is (name_traits.h).
+ * when its operator is (name_traits.h). Where kernels communicate, the CPU's calls that put them into the queue do not: they are
+ * operators like others; those of Gloo, MPI and UCC communicate themselves.
  */
 #ifndef HT_MODEL_STEPS_STEP_ROLES_H
 #define HT_MODEL_STEPS_STEP_ROLES_H
