@@ -726,7 +726,7 @@ class Session:
     ) -> Table:
         """How close do operators come to what the device can do, and what could they save?
 
-        FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time is the union of the activities that a call launched. Largest could_save_ns first, then gpu_ns.
+        FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time is the union of the activities that a call launched. Largest could_save_ns first, then excess_ns and gpu_ns.
 
             holotrace.open("traces/").efficiency(top=10)
 
@@ -758,14 +758,19 @@ class Session:
             bound: what limits most of the time at best: compute, memory, latency, link
             ideal_ns [ns]: least time at the peaks of the device, of the calls that have one
             efficiency [ratio]: ideal_ns over the GPU time of those calls
-            could_save_ns [ns]: GPU time above what well-tuned kernels attain; an upper bound
+            could_save_ns [ns]: of excess_ns, what the steps would be shorter by: an upper bound, by the what-if of the critical path
             method: how flops and bytes are known: formula, interval (lower bounds are shown), or why not
             vector_flops [FLOP]: operations of elementwise, norm and reduction work, outside of flops, HFU and MFU
+            excess_ns [ns]: GPU time above what well-tuned kernels attain
             flops_max [FLOP]: upper bound of flops
             bytes_max [bytes]: upper bound of bytes
             modelled_ns [ns]: GPU time of the calls that have a formula
             flops_per_s [FLOP/s]: flops over modelled_ns
-            above_peak: efficiency above 105 %: wrong device, sparse kernels, causal convention or cache hits
+            above_peak: efficiency above 105 %: remark has the likely reason
+            ceiling [ratio]: best efficiency of a call of this run with the same bound and type
+            wave_loss [ratio]: of the time of its kernels, block slots that are empty in the last wave, or SMs without a block
+            misaligned_ns [ns]: GPU time of products whose K or N is no multiple of 16 bytes
+            remark: why efficiency is above the peak, most likely
             event: longest activity
         """
         ...

@@ -232,8 +232,10 @@ static int64_t start_of(const struct ht_cp_clock *c, uint32_t work)
 static double work_factor(struct ht_cp_clock *c, uint32_t work, struct tally *tally)
 {
 	const struct ht_cp_work *w = &c->m->works[work];
-	if (!c->rules || !ht_cp_window_owns(c->m, c->window, work))
+	if ((!c->rules && !c->factors) || !ht_cp_window_owns(c->m, c->window, work))
 		return 1;
+	if (c->factors)
+		return c->factors[work];
 	return factor_of(c, HT_CP_OPERATOR, w->bound, w->row, w->end_ns - w->start_ns, tally);
 }
 
@@ -274,7 +276,7 @@ static int64_t delay_ns(struct ht_cp_clock *c, uint32_t work, struct tally *tall
 	const struct ht_cp_work *w = &m->works[work];
 	struct ht_cp_delay delay = ht_cp_delay_of(m, work);
 	int64_t end = w->start_ns, sum = 0, idle = 0;
-	if (!c->rules)
+	if (!c->rules && !c->factors)
 		return end - delay.from_ns;
 	uint32_t at = HT_NONE;
 	if (end - delay.from_ns > m->options.tolerance_ns)
@@ -365,22 +367,18 @@ static void retime_handover(struct ht_cp_clock *c, uint32_t i)
 	c->handover_ns[i] = time;
 }
 
-void ht_cp_retime(struct ht_cp_clock *c, const struct ht_cp_window *window,
-        struct ht_cp_rules *rules, struct ht_cp_retimed *ret_retimed)
+/* All that happens in the window, in the order of the recording. */
+static int64_t walk_window(struct ht_cp_clock *c, struct tally *tally)
 {
 	const struct ht_cp_model *m = c->m;
-	struct tally tally = { 0 };
+	const struct ht_cp_window *window = c->window;
 	size_t first, end;
-	c->window = window;
-	c->rules = rules;
-	for (uint32_t k = 0; rules && k < m->trace->n_tracks; k++)
-		scale_track(c, k, &tally);
 	ht_cp_clock_items(c, &first, &end);
 	int64_t last = window->start_ns;
 	for (size_t i = first; i < end; i++) {
 		uint32_t item = c->items[i];
 		if (item < c->n_held) {
-			retime_held(c, item, &tally);
+			retime_held(c, item, tally);
 			continue;
 		}
 		item -= (uint32_t)c->n_held;
@@ -389,12 +387,35 @@ void ht_cp_retime(struct ht_cp_clock *c, const struct ht_cp_window *window,
 			continue;
 		}
 		item -= (uint32_t)c->n_handovers;
-		retime_work(c, item, &tally);
+		retime_work(c, item, tally);
 		if (ht_cp_window_owns(m, window, item))
 			last = later(last, c->work_end[item]);
 	}
 	int64_t host = host_at(c, window->track, window->host_end_ns, false);
-	*ret_retimed = (struct ht_cp_retimed){ .length_ns = later(last, host) - window->start_ns,
-		.matched_ns = tally.ns,
-		.n_matched = tally.n };
+	return later(last, host) - window->start_ns;
+}
+
+void ht_cp_retime(struct ht_cp_clock *c, const struct ht_cp_window *window,
+        struct ht_cp_rules *rules, struct ht_cp_retimed *ret_retimed)
+{
+	struct tally tally = { 0 };
+	c->window = window;
+	c->rules = rules;
+	c->factors = NULL;
+	for (uint32_t k = 0; rules && k < c->m->trace->n_tracks; k++)
+		scale_track(c, k, &tally);
+	int64_t length_ns = walk_window(c, &tally);
+	*ret_retimed = (struct ht_cp_retimed){
+		.length_ns = length_ns, .matched_ns = tally.ns, .n_matched = tally.n
+	};
+}
+
+int64_t ht_cp_retime_works(
+        struct ht_cp_clock *c, const struct ht_cp_window *window, const double *factors)
+{
+	struct tally tally = { 0 };
+	c->window = window;
+	c->rules = NULL;
+	c->factors = factors;
+	return walk_window(c, &tally);
 }

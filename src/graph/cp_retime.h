@@ -23,6 +23,7 @@ struct ht_cp_clock {
 	struct ht_cp_model *m;
 	const struct ht_cp_window *window;
 	struct ht_cp_rules *rules; /* NULL: recorded durations */
+	const double *factors;     /* by work, in place of rules; NULL: none */
 	/* what happens, by time: held calls, handovers, works, numbered in that order */
 	uint32_t *items;
 	int64_t *item_ns;
@@ -60,6 +61,10 @@ void ht_cp_clock_done(struct ht_cp_clock *clock);
 /* rules NULL: the recorded length. */
 void ht_cp_retime(struct ht_cp_clock *clock, const struct ht_cp_window *window,
         struct ht_cp_rules *rules, struct ht_cp_retimed *ret_retimed);
+
+/* How long the window would be if each work took so many times as long, by work; host time is as it was. */
+int64_t ht_cp_retime_works(
+        struct ht_cp_clock *clock, const struct ht_cp_window *window, const double *factors);
 
 /* Fill the slack arrays for a window; HT_CP_FREE where nothing depends on it. (cp_slack.c) */
 enum ht_status ht_cp_slack_find(

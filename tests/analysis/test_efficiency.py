@@ -5,6 +5,7 @@ Its convention is that causal attention counts every pair. For the weights of gr
 the groups (the true figure is three times the forward pass), and it has no answer for grouped-query attention.
 """
 import json
+import random
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_groupings_add_up_to_the_same(by):
     trace = DATA / "flops" / "model.json.gz"
     expected = efficiency(trace)
     rows = efficiency(trace, "--by", by)
-    for column in ("calls", "gpu_ns", "flops", "vector_flops", "could_save_ns"):
+    for column in ("calls", "gpu_ns", "flops", "vector_flops", "excess_ns"):
         assert sum(int(row[column] or 0) for row in rows) == sum(int(row[column] or 0) for row in expected), column
 
 
@@ -105,6 +106,52 @@ def test_a_part_of_a_device_has_a_part_of_its_peaks(tmp_path):
     half = efficiency(tmp_path / "half.json", *mm)[0]
     whole = efficiency(DATA / "flops" / "ops.json.gz", *mm)[0]
     assert abs(int(half["ideal_ns"]) - 2 * int(whole["ideal_ns"])) <= int(whole["calls"])
+
+
+@pytest.mark.parametrize("khz, known", [(3125000, True), (1593000, False)])
+def test_a_memory_that_does_not_fit_is_another_device(tmp_path, khz, known):
+    """A bus of 6144 bits at 3.125 GHz moves 2 * 3.125e9 * 768 = 4.8e12 bytes per second, as listed; at 1.593 GHz half of that."""
+    trace = support.trace_bytes(DATA / "flops" / "ops.json.gz").replace(
+        b'"numSms": 132', b'"numSms": 132, "memoryClockRate": %d, "memoryBusWidth": 6144' % khz)
+    (tmp_path / "memory.json").write_bytes(trace)
+    assert bool(efficiency(tmp_path / "memory.json", "--by", "rank")[0]["ideal_ns"]) == known
+
+
+def test_savings_stay_below_the_what_if(tmp_path):
+    """Products of three streams, calls that wait for some of them, and what a kernel saves when it takes no time at all."""
+    draw = random.Random(27)
+    events, at, correlation = [], 10.0, 0
+    free = {7: 0.0, 8: 0.0, 9: 0.0}
+
+    def span(cat, name, ts, dur, tid, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": 0 if cat == "kernel" else 1, "tid": tid, "ts": ts, "dur": dur, "args": args})
+
+    for i in range(300):
+        correlation += 1
+        size = draw.choice([512, 1024, 2048])
+        stream, dur = draw.choice(list(free)), draw.choice([20.0, 60.0, 200.0])
+        span("cpu_op", "aten::mm", at, 6.0, 1, **{"External id": i + 1, "Input Dims": [[size, size], [size, size]], "Input type": ["float", "float"]})
+        span("cuda_runtime", "cudaLaunchKernel", at + 1, 3.0, 1, **{"External id": i + 1, "correlation": correlation})
+        start = max(free[stream], at + 5)
+        free[stream] = start + dur
+        span("kernel", f"gemm_{size}_{stream}", start, dur, stream, **{"External id": i + 1, "correlation": correlation, "device": 0, "stream": stream})
+        at += draw.choice([8.0, 30.0, 90.0])
+        if i % 7 == 0:
+            end = max(at, *free.values()) + 2
+            span("cuda_runtime", "cudaDeviceSynchronize", at, end - at, 1, correlation=100000 + i)
+            at = end + 5
+    span("user_annotation", "ProfilerStep#1", 0.0, at + 50, 1)
+    (tmp_path / "three.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    rows = efficiency(tmp_path / "three.json", "--by", "kernel", "--device-spec", "fp32=500,hbm=4000")
+    saved = {row["key"]: int(row["could_save_ns"]) for row in rows}
+    assert len(saved) == 9 and 0 < sum(saved.values())
+    for key, ns in saved.items():
+        names, what_if = support.read_csv(support.output("critical-path", tmp_path / "three.json", "--view", "what-if", "--scale", f"^{key}$=0",
+                                                         "--columns", "saved_ns", "--format", "csv"))
+        assert ns <= sum(int(row[0]) for row in what_if), key
+    assert any(int(row["could_save_ns"]) < int(row["excess_ns"]) for row in rows)
+    order = [int(row["could_save_ns"]) for row in rows]
+    assert order == sorted(order, reverse=True)
 
 
 def test_rules_of_the_user_come_first(tmp_path):

@@ -8,6 +8,7 @@
 #include "model/calls/attribution.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 struct grouper {
 	struct ht_run *run;
@@ -67,7 +68,7 @@ static bool key_of(struct grouper *g, const struct ht_op_call *call, const char 
 
 static struct ht_cost_group *new_group(struct grouper *g, const char *key)
 {
-	struct ht_cost_group group = { .key = key, .longest = HT_NONE };
+	struct ht_cost_group group = { .key = key, .longest = HT_NONE, .could_save_ns = HT_NO_I64 };
 	if (!HT_VEC_PUSH(g->run->ctx->mem, &g->groups, struct ht_cost_group, group))
 		return NULL;
 	return (struct ht_cost_group *)g->groups.data + g->groups.n - 1;
@@ -118,6 +119,11 @@ static void add_cost(
 	group->recomputed_s += roof_s;
 }
 
+static double efficiency_of(const struct ht_op_call *call)
+{
+	return call->gpu_ns > 0 ? (double)call->ideal_ns / (double)call->gpu_ns : 0;
+}
+
 void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls,
         const struct ht_op_call *call, struct ht_cost_group *group)
 {
@@ -130,6 +136,12 @@ void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls
 		group->longest = call->longest;
 		group->longest_ns = t->dur_ns[call->longest];
 	}
+	if (!isnan(call->wave_loss)) {
+		ht_sum(&group->wave_ns, call->gpu_ns);
+		group->wave_lost_ns += (double)call->gpu_ns * (double)call->wave_loss;
+	}
+	if (call->cost.is_misaligned)
+		ht_sum(&group->misaligned_ns, call->gpu_ns);
 	if (ht_cost_is_known((enum ht_cost_state)call->cost.state))
 		add_cost(ht_op_call_peaks(t, calls, call), call, group);
 	if (call->ideal_ns == HT_NO_I64)
@@ -137,16 +149,34 @@ void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls
 	ht_sum(&group->roofed_ns, call->gpu_ns);
 	ht_sum(&group->ideal_ns, call->ideal_ns);
 	ht_sum(&group->excess_ns, call->excess_ns);
-	if ((double)call->ideal_ns >= HT_NEAR_ROOF * (double)call->gpu_ns)
+	double efficiency = efficiency_of(call);
+	if (efficiency >= HT_NEAR_ROOF)
 		ht_sum(&group->near_roof_ns, call->gpu_ns);
+	if (efficiency > HT_ABOVE_ROOF) {
+		ht_sum(&group->above_ns, call->gpu_ns);
+		ht_sum(&group->above_causal_ns, call->cost.is_causal ? call->gpu_ns : 0);
+	}
 	if (call->cost.is_copy) {
 		ht_sum(&group->copy_ns, call->gpu_ns);
 		ht_sum(&group->copy_ideal_ns, call->ideal_ns);
 	}
 }
 
+/* What is above the roof is no ceiling but a mistake about the roof. */
+static void raise_ceiling(const struct ht_op_call *call, struct ht_cost_groups *groups)
+{
+	double *ceiling = &groups->ceiling[call->bound][call->dtype];
+	if (call->ideal_ns == HT_NO_I64 || efficiency_of(call) > HT_ABOVE_ROOF)
+		return;
+	*ceiling = fmax(*ceiling, efficiency_of(call));
+}
+
 static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
 {
+	*ret = (struct ht_cost_groups){ .group_of = ht_arena_room(g->run->scratch,
+		                                (g->calls->n + 1) * sizeof *ret->group_of) };
+	if (!ret->group_of)
+		return ht_fail_nomem(g->run->ctx);
 	if (g->by == HT_COST_BY_MODULE)
 		HT_TRY(ht_attribution_make(g->run, g->t, HT_ATTRIBUTE_MODULES, &g->attribution));
 	for (size_t i = 0; i < g->calls->n; i++) {
@@ -156,6 +186,8 @@ static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
 		struct ht_cost_group *group = group_of(g, key);
 		if (!group)
 			return ht_fail_nomem(g->run->ctx);
+		ret->group_of[i] = (uint32_t)(group - (struct ht_cost_group *)g->groups.data);
+		raise_ceiling(&g->calls->list[i], ret);
 		ht_cost_group_add(g->t, g->calls, &g->calls->list[i], group);
 	}
 	ret->n = g->groups.n;
@@ -177,6 +209,22 @@ enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls 
 	ht_vec_free(run->ctx->mem, &g.groups, sizeof(struct ht_cost_group));
 	ht_pool_done(&g.keys);
 	return status;
+}
+
+const char *ht_cost_group_remark(const struct ht_cost_group *group, enum ht_causal causal)
+{
+	size_t bound = ht_cost_most(group->bound_ns, HT_BOUND_UNKNOWN + 1, HT_N_BOUND);
+	size_t dtype = ht_cost_most(group->dtype_ns, HT_DTYPE_UNKNOWN + 1, HT_N_DTYPES);
+	if (group->roofed_ns <= 0 ||
+	        (double)group->ideal_ns <= HT_ABOVE_ROOF * (double)group->roofed_ns)
+		return NULL;
+	if (group->above_causal_ns * 2 > group->above_ns && causal != HT_CAUSAL_EXACT)
+		return "above peak: causal attention counts pairs that the mask leaves out";
+	if (bound == HT_BOUND_MEMORY || group->flops == 0)
+		return "above peak: data comes from the cache";
+	if (dtype == HT_DTYPE_F32)
+		return "above peak: float products may run as TF32";
+	return "above peak: another device, or sparse kernels";
 }
 
 size_t ht_cost_most(const int64_t *times_ns, size_t first, size_t n)

@@ -23,6 +23,11 @@ struct ht_cost_group {
 	int64_t modelled_ns; /* time of the calls with a formula */
 	int64_t roofed_ns;   /* time of the calls whose ideal is known, and that */
 	int64_t ideal_ns, excess_ns;
+	int64_t could_save_ns; /* of excess_ns, what steps would be shorter by; HT_NO_I64: not known */
+	int64_t wave_ns;       /* time of calls whose wave_loss is known, and what of it is lost */
+	double wave_lost_ns;
+	int64_t misaligned_ns;             /* time of products whose sizes are odd */
+	int64_t above_ns, above_causal_ns; /* time of calls above their roof; of causal attention */
 	int64_t near_roof_ns; /* of the roofed, of calls with HT_NEAR_ROOF of their roof or more */
 	int64_t copy_ns, copy_ideal_ns; /* of the roofed, copies inside a device */
 	int64_t n_modelled, n_with_bytes;
@@ -40,10 +45,14 @@ struct ht_cost_group {
 struct ht_cost_groups {
 	struct ht_cost_group *list; /* in the order in which they were met */
 	size_t n;
+	uint32_t *group_of; /* by call */
+	/* the best efficiency that a call has in this run, by what bounds it and type; 0: none has one */
+	double ceiling[HT_N_BOUND][HT_N_DTYPES];
 };
 
-/* Who attains this much of the roof is as good as done. */
-#define HT_NEAR_ROOF 0.8
+/* Who attains this much of the roof is as good as done, and who attains this much does not have that roof. */
+#define HT_NEAR_ROOF  0.8
+#define HT_ABOVE_ROOF 1.05
 
 void ht_cost_group_add(const struct ht_trace *trace, const struct ht_op_calls *calls,
         const struct ht_op_call *call, struct ht_cost_group *group);
@@ -51,6 +60,9 @@ void ht_cost_group_add(const struct ht_trace *trace, const struct ht_op_calls *c
 /* Memory in scratch. */
 enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls *calls,
         enum ht_cost_by by, struct ht_cost_groups *ret) HT_MUST_USE;
+
+/* Why a group is above its roof, most likely; NULL: it is not. */
+const char *ht_cost_group_remark(const struct ht_cost_group *group, enum ht_causal causal);
 
 /* The index with the most time, of those from first on; 0 when there is none. */
 size_t ht_cost_most(const int64_t *times_ns, size_t first, size_t n);

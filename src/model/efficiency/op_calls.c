@@ -47,7 +47,8 @@ struct maker {
 	struct known_name *names;        /* by string id */
 	struct known_cost *costs;        /* open addressing */
 	size_t n_costs, cap_costs;
-	struct ht_arg_cursor dims, types, strides, concrete, bytes, grid, sequence;
+	struct ht_arg_cursor dims, types, strides, concrete, bytes, sequence;
+	struct ht_arg_cursor grid, block, registers, shared;
 	struct ht_interval *intervals; /* room for the activities of one call */
 	struct ht_op_calls *ret;
 };
@@ -192,10 +193,10 @@ static enum ht_dtype compute_type(const struct ht_trace *t, const struct ht_op_c
 	return HT_DTYPE_F32;
 }
 
-/* Blocks of a kernel, 0 when not recorded. */
-static double n_blocks(struct maker *m, uint32_t row)
+/* The product of the three sizes of a grid or block, 0 when not recorded. */
+static double volume(struct ht_arg_cursor *cursor, uint32_t row)
 {
-	const char *text = ht_arg_cursor_str(&m->grid, row);
+	const char *text = ht_arg_cursor_str(cursor, row);
 	double product = 1;
 	if (!text || !ht_json_valid(text, strlen(text)))
 		return 0;
@@ -210,6 +211,25 @@ static double n_blocks(struct maker *m, uint32_t row)
 	return product;
 }
 
+static size_t device_of(const struct maker *m, const struct ht_op_call *call)
+{
+	int32_t device = m->t->gpu[m->ret->activities[call->first]].device;
+	size_t i = 0;
+	while (i < m->t->n_devices && m->t->devices[i].id != device)
+		i++;
+	return i;
+}
+
+static double wave_loss(struct maker *m, const struct ht_op_call *call, double blocks)
+{
+	double threads = volume(&m->block, call->longest);
+	struct ht_launch_shape shape = { .blocks = blocks,
+		.threads = threads < 1e6 ? (int64_t)threads : 0,
+		.registers = ht_arg_cursor_i64(&m->registers, call->longest, 0),
+		.shared_bytes = ht_arg_cursor_i64(&m->shared, call->longest, 0) };
+	return ht_wave_loss(&m->ret->limits[device_of(m, call)], &shape);
+}
+
 static double seconds(double amount, double per_second)
 {
 	return amount > 0 ? amount / per_second : 0;
@@ -221,6 +241,9 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	const struct ht_peaks *peaks = ht_op_call_peaks(m->t, m->ret, call);
 	call->dtype = compute_type(m->t, call);
 	call->ideal_ns = HT_NO_I64;
+	double blocks =
+	        m->t->kind[call->longest] == HT_KIND_KERNEL ? volume(&m->grid, call->longest) : 0;
+	call->wave_loss = blocks > 0 ? (float)wave_loss(m, call, blocks) : NAN;
 	if (is_link_copy(m->t, call->longest)) {
 		call->bound = HT_BOUND_LINK;
 		return;
@@ -237,7 +260,6 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	double ideal = fmax(compute, memory) * 1e9;
 	double attainable =
 	        1e9 * fmax((compute + more) / ATTAINABLE_FLOPS, memory_max / ATTAINABLE_BYTES);
-	double blocks = n_blocks(m, call->longest);
 	call->ideal_ns = llround(ideal);
 	call->bound = ideal < SHORTEST_NS || (blocks > 0 && peaks->n_sms > 0 &&
 	                                             blocks < (double)peaks->n_sms)
@@ -302,8 +324,11 @@ static enum ht_status find_peaks(struct maker *m)
 {
 	size_t n = m->t->n_devices;
 	struct ht_peaks *peaks = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *peaks);
-	if (!peaks)
+	m->ret->limits = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *m->ret->limits);
+	if (!peaks || !m->ret->limits)
 		return ht_fail_nomem(m->run->ctx);
+	for (size_t i = 0; i < n; i++)
+		m->ret->limits[i] = ht_sm_limits_read(m->t, &m->t->devices[i]);
 	for (size_t i = 0; i <= n; i++)
 		HT_TRY(ht_peaks_find(m->run, i < n ? m->t->devices[i].id : HT_NO_I64,
 		        m->options->device_spec, &peaks[i]));
@@ -369,6 +394,9 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 	m.concrete = ht_arg_cursor(t, "Concrete Inputs");
 	m.bytes = ht_arg_cursor(t, "bytes");
 	m.grid = ht_arg_cursor(t, "grid");
+	m.block = ht_arg_cursor(t, "block");
+	m.registers = ht_arg_cursor(t, "registers per thread");
+	m.shared = ht_arg_cursor(t, "shared memory");
 	m.sequence = ht_arg_cursor(t, "Sequence number");
 	m.names = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *m.names);
 	if (!m.names)

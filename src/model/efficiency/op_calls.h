@@ -16,6 +16,7 @@
 
 #include "model/efficiency/op_cost.h"
 #include "model/efficiency/peaks.h"
+#include "model/efficiency/waves.h"
 #include "model/rows/frame.h"
 
 /* What limits a call at best. */
@@ -38,6 +39,7 @@ struct ht_op_call {
 	enum ht_roof_bound bound;
 	int64_t ideal_ns;   /* the roof: no faster than this; HT_NO_I64: not known */
 	int64_t excess_ns;  /* above an attainable time; 0 when not known */
+	float wave_loss;    /* of its longest kernel (waves.h); NAN: not known */
 	bool is_recomputed; /* a product of the forward pass that the backward pass repeats */
 	size_t first, n;    /* slice of activities */
 };
@@ -46,8 +48,9 @@ struct ht_op_calls {
 	struct ht_op_call
 	        *list; /* by row of the operator, those without last, each activity by itself */
 	size_t n;
-	const uint32_t *activities; /* indexes into gpu[] of the trace */
-	struct ht_peaks *peaks;     /* by device of the trace's list */
+	const uint32_t *activities;  /* indexes into gpu[] of the trace */
+	struct ht_peaks *peaks;      /* by device of the trace's list */
+	struct ht_sm_limits *limits; /* likewise */
 	size_t n_peaks;
 };
 

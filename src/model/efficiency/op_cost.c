@@ -98,6 +98,7 @@ struct costing {
 	bool is_open;  /* the upper bounds are others */
 	bool no_bytes; /* a type is not known */
 	bool not_fit;  /* sizes do not fit */
+	bool is_misaligned, is_causal;
 };
 
 static const struct ht_op_tensor *tensor(struct costing *c, size_t place, int n_dims)
@@ -140,6 +141,14 @@ static wide size(const struct ht_op_tensor *t, size_t dim)
 	return (wide)t->dims[dim];
 }
 
+/* Tensor cores load 16 bytes at a time. */
+static bool is_misaligned(enum ht_dtype dtype, wide k, wide n)
+{
+	uint64_t each = ht_element_bytes(dtype);
+	bool uses_cores = dtype >= HT_DTYPE_F32 && dtype <= HT_DTYPE_F8;
+	return uses_cores && ((k * each) % 16 || (n * each) % 16);
+}
+
 static void cost_gemm(struct costing *c, int n_dims, enum ht_dtype result)
 {
 	const struct ht_op_tensor *a = tensor(c, 0, n_dims), *b = tensor(c, 1, n_dims);
@@ -153,6 +162,7 @@ static void cost_gemm(struct costing *c, int n_dims, enum ht_dtype result)
 	wide packed = a->dtype == HT_DTYPE_F4 ? 2 : 1;
 	c->dtype = (enum ht_dtype)a->dtype;
 	c->flops = times(2 * batch * m * k, n * packed);
+	c->is_misaligned = is_misaligned(c->dtype, k, n);
 	read_tensor(c, a);
 	read_tensor(c, b);
 	read_place(c, 2);
@@ -386,6 +396,7 @@ static void cost_attention(struct costing *c, bool backward)
 	if (n_lengths && longest > 0)
 		pairs_of_lengths(c, &a, n_lengths, (wide)longest, &least, &most);
 	c->not_fit |= n_lengths && longest <= 0;
+	c->is_causal = a.causal;
 	c->dtype = (enum ht_dtype)q->dtype;
 	c->flops = times(each, least);
 	c->flops_max = times(each, most);
@@ -653,5 +664,7 @@ struct ht_op_cost ht_op_cost(
 		.state = c.is_open ? HT_COST_INTERVAL : HT_COST_KNOWN,
 		.has_bytes = !c.no_bytes,
 		.is_matrix = formula && ht_op_formula_is_matrix(formula),
+		.is_misaligned = c.is_misaligned,
+		.is_causal = c.is_causal,
 		.is_copy = formula && is_copy(formula) };
 }

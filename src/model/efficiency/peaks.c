@@ -6,12 +6,16 @@
 #include "base/glob.h"
 #include "base/literal.h"
 #include "base/text.h"
+#include "json/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
 #define TERA 1e12
 #define GIGA 1e9
+/* Published bandwidths are rounded, and clocks of one model vary a little. */
+#define MEMORY_DIFFERS 0.15
 
 struct device {
 	const char *pattern;
@@ -52,8 +56,27 @@ static const char *bare_name(const char *name)
 	return name;
 }
 
+/* Bytes per second by the clock of the memory and the width of its bus, 0 when the trace does not have them; two transfers
+ * in a clock. */
+static double recorded_bandwidth(const struct ht_trace *t, const struct ht_device *device)
+{
+	const char *text = ht_str(t, device->properties);
+	int64_t khz, bits;
+	if (!ht_json_valid(text, strlen(text)))
+		return 0;
+	struct ht_json reader = { text };
+	struct ht_json_value object = ht_json_next(&reader);
+	if (object.type != HT_JSON_OBJECT)
+		return 0;
+	struct ht_json_value clock = ht_json_get(&object, "memoryClockRate"),
+	                     width = ht_json_get(&object, "memoryBusWidth");
+	if (!ht_json_i64(&clock, &khz) || !ht_json_i64(&width, &bits) || khz <= 0 || bits <= 0)
+		return 0;
+	return 2.0 * 1000 * (double)khz * (double)bits / 8;
+}
+
 /* By name and number of SMs; a part of a device has a part of its peaks. */
-static void find_listed(struct ht_peaks *peaks)
+static void find_listed(struct ht_peaks *peaks, double bandwidth)
 {
 	const char *name = bare_name(peaks->name);
 	for (size_t i = 0; i < HT_COUNT(devices); i++) {
@@ -61,6 +84,10 @@ static void find_listed(struct ht_peaks *peaks)
 			continue;
 		if (peaks->n_sms != HT_NO_I64 &&
 		        (peaks->n_sms > devices[i].n_sms || peaks->n_sms <= 0))
+			return;
+		/* another memory is another device */
+		if (bandwidth > 0 &&
+		        fabs(bandwidth / (devices[i].memory * GIGA) - 1) > MEMORY_DIFFERS)
 			return;
 		fill(&devices[i], peaks);
 		if (peaks->n_sms == HT_NO_I64)
@@ -162,14 +189,16 @@ enum ht_status ht_peaks_find(
 {
 	const struct ht_trace *t = run->trace;
 	struct ht_peaks listed = { .name = "", .source = "", .n_sms = HT_NO_I64, .part = 1 };
+	double bandwidth = 0;
 	for (size_t i = 0; i < t->n_devices; i++)
 		if (t->devices[i].id == device) {
 			listed.name = ht_str(t, t->devices[i].name);
 			listed.n_sms = t->devices[i].n_sms;
+			bandwidth = recorded_bandwidth(t, &t->devices[i]);
 		}
 	struct ht_peaks said = listed;
 	bool other = true;
-	find_listed(&listed);
+	find_listed(&listed, bandwidth);
 	if (spec)
 		HT_TRY(read_spec(run, spec, &said, &other));
 	*ret = other ? listed : said;

@@ -2,7 +2,8 @@
  * peaks.h - what a device can do at best: dense operations per second by type, bytes per second (devices.def).
  *
  * A device is known by its name, and only when the number of its SMs in the trace fits: fewer are a part of one (MIG, or a
- * limit), whose peaks are scaled and which says so; more are another device. What is not listed is unknown, never the nearest
+ * limit), whose peaks are scaled and which says so; more are another device, and so is one whose memory, by clock and width of
+ * its bus where the trace has them, is as fast as another's. What is not listed is unknown, never the nearest
  * one: a wrong peak makes every number that follows wrong. The user can say what a device is capable of:
  *     name=X,fp64=..,fp32=..,tf32=..,bf16=..,fp16=..,fp8=..,fp4=..,hbm=..,fabric=..    (TFLOP/s and GB/s)
  */
