@@ -2223,11 +2223,12 @@ class Session:
     def memory_snapshot(
         self,
         *,
-        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline'] = 'summary',
+        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline', 'fullest'] = 'summary',
         by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size', 'operator', 'step'] = 'frame',
         at: str | Iterable[str] | None = None,
         rules: str | Iterable[str] | None = None,
         every: int | str = '0',
+        range: str | Iterable[str] | None = None,
         points: int = 500,
         bands: int = 10,
         rank: int | str | Iterable[int] | None = 'all',
@@ -2247,11 +2248,12 @@ class Session:
             holotrace.open("traces/").memory_snapshot(top=10)
 
         Arguments:
-            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline)
+            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline, fullest)
             by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with attach= the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
             at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
+            range: events that timeline and events show, from A to B: "1s:1.5s", "4000:5000", "peak:"
             points: points of the timeline
             bands: keys of the timeline; the rest is one
             rank: ranks to look at: numbers, ranges, all

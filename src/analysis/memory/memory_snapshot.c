@@ -8,7 +8,8 @@
  *
  * Views: summary, a row per device; peak, what lives at a moment by key; leaks, stacks whose blocks pile up from step to
  * step (mem_steps.h); oom, why requests failed (mem_oom.h); fragmentation (mem_state.h); segments; churn, allocations per step; pools;
- * blocks, the address map at a moment; events; timeline, bytes by key over time. O(events × log).
+ * blocks, the address map at a moment; events; timeline, bytes by key over time; fullest, that of the rank and device
+ * with the highest peak alone. O(events × log).
  *
  * Example: alloc 600 B at 0, alloc 3 MiB, free the first: blocks of 1,024 B and 3 MiB; peak 3,146,752 B after the second
  * event, with 2 blocks; end 3 MiB.
@@ -48,15 +49,17 @@ static const struct ht_schema schemas[] = {
 	{ "blocks", block_columns, HT_COUNT(block_columns) },
 	{ "events", event_columns, HT_COUNT(event_columns) },
 	VIEW(timeline),
+	{ "fullest", timeline_columns, HT_COUNT(timeline_columns) },
 };
 
 static const ht_mem_view_fn views[] = { ht_mem_view_summary, ht_mem_view_peak, ht_mem_view_leaks,
 	ht_mem_view_oom, ht_mem_view_fragmentation, ht_mem_view_segments, ht_mem_view_churn,
-	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_events, ht_mem_view_timeline };
+	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_events, ht_mem_view_timeline,
+	ht_mem_view_fullest };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "what to show",
-	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|events|timeline" },
+	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|events|timeline|fullest" },
 	{ "by", HT_STR, "frame",
 	        "what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace",
 	        "frame|stack|module|annotation|category|pool|size|operator|step" },
@@ -67,6 +70,9 @@ static const struct ht_param params[] = {
 	        "categories of your own, tried first: \"category=text,...\", text of a frame like \"train.py:62 step\"",
 	        NULL },
 	{ "every", HT_DURATION, "0", "length of a step where no annotation names steps", NULL },
+	{ "range", HT_STR, NULL,
+	        "events that timeline and events show, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"",
+	        NULL },
 	{ "points", HT_I64, "500", "points of the timeline", NULL },
 	{ "bands", HT_I64, "10", "keys of the timeline; the rest is one", NULL },
 };
@@ -86,7 +92,8 @@ const struct ht_analysis ht_analysis_memory_snapshot = {
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1,
-	        .lists_events = true },
+	        .charts = "fullest",
+	        .page_view = "memory" },
 	.choose = choose,
 	.per_rank = look_at_rank,
 	.finish = finish,
@@ -94,7 +101,9 @@ const struct ht_analysis ht_analysis_memory_snapshot = {
 
 static enum ht_status choose(struct ht_run *run)
 {
-	const char *at = ht_run_str(run, "at");
+	const char *at = ht_run_str(run, "at"), *range = ht_run_str(run, "range");
+	if (range)
+		HT_TRY(ht_mem_range_check(run, range));
 	if (!at) {
 		ht_run_set(run, "at", ht_run_is(run, "view", "peak") ? "peak" : "end");
 		return HT_OK;
@@ -141,15 +150,28 @@ static enum ht_status note_findings(
 {
 	struct ht_finding f;
 	size_t i_part;
-	HT_TRY(ht_mem_finding_ranks(run, parts, 0, &f));
-	if (f.state == HT_STATE_FOUND)
-		HT_TRY(ht_finding_note(run->scratch, &f, table));
 	for (int topic = 0; topic < HT_MEM_N_TOPICS; topic++) {
 		f = ht_mem_finding_worst(parts, 0, (enum ht_mem_topic)topic, &i_part);
 		if (f.state == HT_STATE_FOUND)
 			HT_TRY(ht_finding_note(run->scratch, &f, table));
 	}
-	return HT_OK;
+	HT_TRY(ht_mem_finding_ranks(run, parts, 0, &f));
+	return f.state == HT_STATE_FOUND ? ht_finding_note(run->scratch, &f, table) : HT_OK;
+}
+
+/* The rank whose timeline goes highest. */
+static struct ht_part *fullest_of(const struct ht_parts *parts)
+{
+	size_t fullest = 0;
+	int64_t most = HT_NO_I64;
+	for (size_t p = 0; p < parts->n; p++)
+		for (size_t i = 0; i < ht_table_n_rows(parts->list[p].facts[0]); i++) {
+			int64_t bytes =
+			        ht_table_i64(parts->list[p].facts[0], i, TIMELINE_ALLOCATED_BYTES);
+			fullest = bytes > most ? p : fullest;
+			most = bytes > most ? bytes : most;
+		}
+	return &parts->list[fullest];
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -160,7 +182,12 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(add_notes(run, table));
 	if (ht_run_is(run, "view", "summary"))
 		HT_TRY(note_findings(run, parts, table));
-	return ht_parts_rows_or(run, parts, table,
+	struct ht_parts one = *parts;
+	if (ht_run_is(run, "view", "fullest") && parts->n > 1) {
+		one.list = fullest_of(parts);
+		one.n = 1;
+	}
+	return ht_parts_rows_or(run, &one, table,
 	        is_leaks
 	                ? "no stack holds more from step to step, or no steps are known: see --every"
 	        : is_oom ? "no request failed"

@@ -141,7 +141,11 @@ struct ht_finding ht_mem_finding(
         const ht_table *rows, size_t row, enum ht_mem_topic topic, bool names_place)
 {
 	static struct ht_finding (*const topics[HT_MEM_N_TOPICS])(
-	        const ht_table *, size_t) = { peak, oom, leak, fragmentation, pools };
+	        const ht_table *, size_t) = { [HT_MEM_TOPIC_OOM] = oom,
+		[HT_MEM_TOPIC_LEAK] = leak,
+		[HT_MEM_TOPIC_FRAGMENTATION] = fragmentation,
+		[HT_MEM_TOPIC_POOLS] = pools,
+		[HT_MEM_TOPIC_PEAK] = peak };
 	struct ht_finding f = topics[topic](rows, row);
 	ht_finding_count(&f, "rank", names_place ? number(rows, row, SUMMARY_RANK) : HT_NO_I64);
 	ht_finding_count(&f, "device", names_place ? number(rows, row, SUMMARY_DEVICE) : HT_NO_I64);

@@ -15,12 +15,13 @@
 #include "model/finding/finding.h"
 #include "model/part.h"
 
+/* What is wrong comes first. */
 enum ht_mem_topic {
-	HT_MEM_TOPIC_PEAK,
 	HT_MEM_TOPIC_OOM,
 	HT_MEM_TOPIC_LEAK,
 	HT_MEM_TOPIC_FRAGMENTATION,
 	HT_MEM_TOPIC_POOLS,
+	HT_MEM_TOPIC_PEAK,
 	HT_MEM_N_TOPICS
 };
 

@@ -38,25 +38,30 @@ static bool parse_time(const char *text, int64_t *ret_ns)
 	return true;
 }
 
-enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at)
+static bool is_moment(const char *at)
 {
 	int64_t number;
-	if (!strcmp(at, "peak") || !strcmp(at, "end") || !strcmp(at, "oom") ||
-	        ht_parse_i64(at, &number) || parse_time(at, &number))
+	return !strcmp(at, "peak") || !strcmp(at, "end") || !strcmp(at, "oom") ||
+	       ht_parse_i64(at, &number) || parse_time(at, &number);
+}
+
+enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at)
+{
+	if (is_moment(at))
 		return HT_OK;
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 	        "give peak, end, oom, the number of an event, or a time such as 1.5s",
 	        "\"%s\" is no moment of a memory snapshot", at);
 }
 
-bool ht_mem_view_moment(
-        const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t *ret_event)
+/* The event of a moment, HT_MEM_BEFORE: before the first; false: the device has no such moment. */
+static bool find_moment(const struct ht_mem_view *v, const struct ht_mem_device *d, const char *at,
+        int64_t *ret_event)
 {
 	const struct ht_mem_event *events = v->run->trace->mem_events;
-	const char *at = ht_run_str(v->run, "at");
 	int64_t number, end = d->end > d->first ? d->end - 1 : HT_MEM_BEFORE;
 	*ret_event = end;
-	if (!at || !strcmp(at, "end"))
+	if (!strcmp(at, "end"))
 		return true;
 	if (!strcmp(at, "peak")) {
 		*ret_event = d->peak_at;
@@ -71,7 +76,7 @@ bool ht_mem_view_moment(
 		return false;
 	}
 	if (ht_parse_i64(at, &number)) {
-		*ret_event = number < 0 ? HT_MEM_BEFORE : d->first + number;
+		*ret_event = number < 0 ? HT_MEM_BEFORE : ht_add_sat(d->first, number);
 		return *ret_event < d->end;
 	}
 	int64_t ns = 0;
@@ -80,6 +85,56 @@ bool ht_mem_view_moment(
 	size_t found = HT_LOWER_BOUND(k, n, ht_mem_view_time(v, d, d->first + (int64_t)k) <= ns);
 	*ret_event = found ? d->first + (int64_t)found - 1 : HT_MEM_BEFORE;
 	return true;
+}
+
+bool ht_mem_view_moment(
+        const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t *ret_event)
+{
+	const char *at = ht_run_str(v->run, "at");
+	return find_moment(v, d, at ? at : "end", ret_event);
+}
+
+#define MAX_MOMENT_BYTES 64
+
+/* The two moments of "A:B", "" where one is missing. */
+static bool split_range(const char *range, char moments[2][MAX_MOMENT_BYTES])
+{
+	const char *colon = strchr(range, ':');
+	size_t n = colon ? (size_t)(colon - range) : SIZE_MAX, rest = colon ? strlen(colon + 1) : 0;
+	if (n >= MAX_MOMENT_BYTES || rest >= MAX_MOMENT_BYTES)
+		return false;
+	memcpy(moments[0], range, n);
+	moments[0][n] = '\0';
+	memcpy(moments[1], colon + 1, rest + 1);
+	return (!n || is_moment(moments[0])) && (!rest || is_moment(moments[1]));
+}
+
+enum ht_status ht_mem_range_check(struct ht_run *run, const char *range)
+{
+	char moments[2][MAX_MOMENT_BYTES];
+	if (split_range(range, moments))
+		return HT_OK;
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+	        "give two moments with a colon, such as 1s:1.5s, 4000:5000 or peak:",
+	        "\"%s\" is no range of a memory snapshot", range);
+}
+
+struct ht_mem_span ht_mem_view_span(const struct ht_mem_view *v, const struct ht_mem_device *d)
+{
+	struct ht_mem_span span = { d->first, d->end };
+	const char *range = ht_run_str(v->run, "range");
+	char moments[2][MAX_MOMENT_BYTES];
+	int64_t from = HT_MEM_BEFORE, to = d->end - 1;
+	if (!range || !split_range(range, moments))
+		return span;
+	/* a moment that the device does not have is behind its last event, or never came */
+	if (*moments[0] && !find_moment(v, d, moments[0], &from))
+		from = d->end;
+	if (*moments[1] && !find_moment(v, d, moments[1], &to))
+		to = d->end - 1;
+	span.first = from > span.first ? from : span.first;
+	span.end = to + 1 < span.end ? to + 1 : span.end;
+	return span;
 }
 
 static int by_key(const void *x, const void *y)

@@ -204,6 +204,9 @@ static bool look_at(
 {
 	size_t n_steps = l->steps->n;
 	int64_t n_growing = 0, limit = l->d->peak_allocated / 200;
+	/* each step that grows has a block of its own: with too few of them there is no need to go through the steps */
+	if (5 * n < 4 * (n_steps - 1))
+		return false;
 	memset(l->held, 0, (n_steps + 1) * sizeof *l->held);
 	*ret_leak = (struct ht_mem_leak){ .stack = stays[0].stack, .n_steps = (int64_t)n_steps };
 	for (size_t i = 0; i < n; i++) {

@@ -37,6 +37,8 @@ enum ht_status ht_mem_view_pools(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_blocks(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_events(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_timeline(struct ht_mem_view *view) HT_MUST_USE;
+/* The timeline of the device with the highest peak alone. */
+enum ht_status ht_mem_view_fullest(struct ht_mem_view *view) HT_MUST_USE;
 
 /* The event after which a view looks, as the parameter "at" says: peak, end, oom, the number of an event, or a time since
  * the first one. HT_MEM_BEFORE: before the first; false: the device has no such moment. */
@@ -44,6 +46,16 @@ bool ht_mem_view_moment(
         const struct ht_mem_view *view, const struct ht_mem_device *device, int64_t *ret_event);
 /* Whether a text is such a moment; HT_USAGE when not. */
 enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at) HT_MUST_USE;
+
+/* The events from first on, before end, that events and timeline show, as the parameter "range" says: all, or "A:B" of two
+ * moments (peak, oom, number of an event, time), either of which may be missing. */
+struct ht_mem_span {
+	int64_t first, end;
+};
+struct ht_mem_span ht_mem_view_span(
+        const struct ht_mem_view *view, const struct ht_mem_device *device);
+/* Whether a text is such a range; HT_USAGE when not. */
+enum ht_status ht_mem_range_check(struct ht_run *run, const char *range) HT_MUST_USE;
 /* Time of an event since the first one of its device, HT_NO_I64 when unknown. */
 int64_t ht_mem_view_time(
         const struct ht_mem_view *view, const struct ht_mem_device *device, int64_t event);

@@ -6,6 +6,8 @@
  */
 #include "model/snapshot/mem_steps.h"
 #include "base/checked.h"
+#include "base/hash.h"
+#include "base/search.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_view.h"
 
@@ -19,7 +21,8 @@ enum ht_status ht_mem_view_events(struct ht_mem_view *v)
 	ht_table *table = v->table;
 	for (size_t i = 0; i < v->history->n_devices; i++) {
 		const struct ht_mem_device *d = &v->history->devices[i];
-		for (int64_t k = d->first; k < d->end; k++) {
+		const struct ht_mem_span span = ht_mem_view_span(v, d);
+		for (int64_t k = span.first; k < span.end; k++) {
 			const struct ht_mem_event *e = &t->mem_events[k];
 			ht_table_row(table);
 			ht_table_put_i64(table, EVENT_RANK, v->run->rank);
@@ -52,12 +55,11 @@ enum ht_status ht_mem_view_events(struct ht_mem_view *v)
 /* ---- churn ---- */
 
 struct churn {
-	int64_t allocations, bytes, releases, segments, segment_bytes, longest_ns, longest_event;
+	int64_t allocations, bytes, releases, segments, segment_bytes, longest_ns;
 };
 
-static void count_event(const struct ht_trace *t, int64_t k, struct churn *c)
+static void count_event(const struct ht_mem_event *e, struct churn *c)
 {
-	const struct ht_mem_event *e = &t->mem_events[k];
 	switch ((enum ht_mem_action)e->action) {
 	case HT_MEM_ALLOC:
 		c->allocations++;
@@ -75,39 +77,37 @@ static void count_event(const struct ht_trace *t, int64_t k, struct churn *c)
 }
 
 /* How long released blocks waited for other streams, at most, by the step of their release. */
-static void count_waits(const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t first,
-        int64_t end, struct churn *c)
+static void count_waits(const struct ht_mem_view *v, const struct ht_mem_device *d,
+        const struct ht_mem_steps *steps, struct churn *list)
 {
 	const struct ht_mem_event *events = v->run->trace->mem_events;
 	for (size_t i = 0; i < d->n_lives; i++) {
 		const struct ht_mem_life *life = &d->lives[i];
-		if (life->free_completed < first || life->free_completed >= end ||
+		if (life->free_completed < d->first || life->free_completed >= d->end ||
 		        life->free_requested < 0)
 			continue;
-		int64_t waited =
-		        events[life->free_completed].time_ns - events[life->free_requested].time_ns;
+		struct churn *c = &list[HT_LOWER_BOUND(
+		        k, steps->n, steps->list[k].last < life->free_completed)];
+		int64_t waited = ht_sub_sat(
+		        events[life->free_completed].time_ns, events[life->free_requested].time_ns);
 		c->longest_ns = waited > c->longest_ns ? waited : c->longest_ns;
 	}
 }
 
-static void put_churn(struct ht_mem_view *v, const struct ht_mem_device *d, int64_t step,
-        int64_t first, int64_t end)
+static void put_churn(
+        struct ht_mem_view *v, const struct ht_mem_device *d, int64_t step, const struct churn *c)
 {
 	ht_table *table = v->table;
-	struct churn c = { 0 };
-	for (int64_t k = first; k < end; k++)
-		count_event(v->run->trace, k, &c);
-	count_waits(v, d, first, end, &c);
 	ht_table_row(table);
 	ht_table_put_i64(table, CHURN_RANK, v->run->rank);
 	ht_table_put_i64(table, CHURN_DEVICE, d->device);
 	ht_table_put_known(table, CHURN_STEP, step, HT_NO_I64);
-	ht_table_put_i64(table, CHURN_ALLOCATIONS, c.allocations);
-	ht_table_put_i64(table, CHURN_ALLOCATED_BYTES, c.bytes);
-	ht_table_put_i64(table, CHURN_RELEASES, c.releases);
-	ht_table_put_i64(table, CHURN_SEGMENTS, c.segments);
-	ht_table_put_i64(table, CHURN_SEGMENT_BYTES, c.segment_bytes);
-	ht_table_put_i64(table, CHURN_LONGEST_WAIT_NS, c.longest_ns);
+	ht_table_put_i64(table, CHURN_ALLOCATIONS, c->allocations);
+	ht_table_put_i64(table, CHURN_ALLOCATED_BYTES, c->bytes);
+	ht_table_put_i64(table, CHURN_RELEASES, c->releases);
+	ht_table_put_i64(table, CHURN_SEGMENTS, c->segments);
+	ht_table_put_i64(table, CHURN_SEGMENT_BYTES, c->segment_bytes);
+	ht_table_put_i64(table, CHURN_LONGEST_WAIT_NS, c->longest_ns);
 }
 
 enum ht_status ht_mem_view_churn(struct ht_mem_view *v)
@@ -115,14 +115,20 @@ enum ht_status ht_mem_view_churn(struct ht_mem_view *v)
 	for (size_t i = 0; i < v->history->n_devices; i++) {
 		const struct ht_mem_device *d = &v->history->devices[i];
 		struct ht_mem_steps steps;
-		int64_t first = d->first;
 		HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &steps));
-		for (size_t k = 0; k < steps.n; k++) {
-			put_churn(v, d, steps.list[k].number, first, steps.list[k].last + 1);
-			first = steps.list[k].last + 1;
-		}
-		if (first < d->end)
-			put_churn(v, d, HT_NO_I64, first, d->end);
+		struct churn *list = ht_arena_alloc(v->run->scratch, (steps.n + 1) * sizeof *list);
+		if (!list)
+			return ht_fail_nomem(v->run->ctx);
+		int64_t at = d->first;
+		for (size_t k = 0; k <= steps.n; k++)
+			for (int64_t end = k < steps.n ? steps.list[k].last + 1 : d->end; at < end;
+			        at++)
+				count_event(&v->run->trace->mem_events[at], &list[k]);
+		count_waits(v, d, &steps, list);
+		for (size_t k = 0; k < steps.n; k++)
+			put_churn(v, d, steps.list[k].number, &list[k]);
+		if (d->end > (steps.n ? steps.list[steps.n - 1].last + 1 : d->first))
+			put_churn(v, d, HT_NO_I64, &list[steps.n]);
 	}
 	return HT_OK;
 }
@@ -131,31 +137,19 @@ enum ht_status ht_mem_view_churn(struct ht_mem_view *v)
 
 struct band {
 	const char *key;
-	double weight;  /* bytes times events */
-	int64_t bytes;  /* now */
-	uint32_t shown; /* 1 + place among the shown, 0: other */
+	double weight; /* bytes times events */
+	int64_t bytes; /* now */
 };
 
 struct bands {
 	struct ht_mem_view *v;
 	const struct ht_mem_device *d;
+	struct ht_mem_span span; /* events that are looked at */
 	struct band *list;
 	uint32_t *of_life; /* by life */
 	size_t n, n_shown;
 	struct band **shown;
 };
-
-struct keyed {
-	const char *key;
-	uint32_t life;
-};
-
-static int by_text(const void *x, const void *y)
-{
-	const struct keyed *a = x, *b = y;
-	int order = strcmp(a->key, b->key);
-	return order ? order : (a->life > b->life) - (a->life < b->life);
-}
 
 static int by_weight(const void *x, const void *y)
 {
@@ -166,39 +160,48 @@ static int by_weight(const void *x, const void *y)
 
 static double weight_of(const struct bands *s, const struct ht_mem_life *life)
 {
-	int64_t from = life->alloc < s->d->first ? s->d->first : life->alloc;
-	int64_t to = life->free_requested > s->d->end ? s->d->end : life->free_requested;
-	return to > from ? (double)life->size * (double)(to - from) : 0;
+	int64_t from = life->alloc < s->span.first ? s->span.first : life->alloc;
+	int64_t to = life->free_requested > s->span.end ? s->span.end : life->free_requested;
+	return to > from ? (double)(to - from) * (double)life->size : 0;
+}
+
+/* The band of a key, a new one where there is none yet; slots has a power of two of places, 1 + band each. */
+static uint32_t band_of(struct bands *s, const char *key, uint32_t *slots, size_t n_slots)
+{
+	size_t at = HT_PROBE(k, n_slots, ht_hash(key, strlen(key)),
+	        !slots[k] || !strcmp(s->list[slots[k] - 1].key, key));
+	if (!slots[at]) {
+		s->list[s->n] = (struct band){ .key = key };
+		slots[at] = (uint32_t)++s->n;
+	}
+	return slots[at] - 1;
 }
 
 static enum ht_status make_bands(struct bands *s, size_t n_shown)
 {
-	size_t n = s->d->n_lives;
+	size_t n = s->d->n_lives, n_slots = 16;
 	struct ht_arena *arena = s->v->run->scratch;
-	struct keyed *keys = ht_arena_room(arena, (n + 1) * sizeof *keys);
+	while (n_slots < 2 * n)
+		n_slots *= 2;
+	uint32_t *slots = ht_arena_alloc(arena, n_slots * sizeof *slots);
 	s->of_life = ht_arena_room(arena, (n + 1) * sizeof *s->of_life);
 	s->list = ht_arena_room(arena, (n + 1) * sizeof *s->list);
-	s->shown = ht_arena_room(arena, (n + 1) * sizeof(*s->shown));
-	if (!keys || !s->of_life || !s->list || !s->shown)
+	if (!slots || !s->of_life || !s->list)
 		return ht_fail_nomem(s->v->run->ctx);
-	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = (struct keyed){ ht_mem_name_of(&s->v->names, &s->d->lives[i]), i };
-		if (!keys[i].key)
-			return ht_fail_nomem(s->v->run->ctx);
-	}
-	qsort(keys, n, sizeof *keys, by_text);
 	for (size_t i = 0; i < n; i++) {
-		if (!s->n || strcmp(s->list[s->n - 1].key, keys[i].key) != 0)
-			s->list[s->n++] = (struct band){ .key = keys[i].key };
-		s->list[s->n - 1].weight += weight_of(s, &s->d->lives[keys[i].life]);
-		s->of_life[keys[i].life] = (uint32_t)s->n - 1;
+		const char *key = ht_mem_name_of(&s->v->names, &s->d->lives[i]);
+		if (!key)
+			return ht_fail_nomem(s->v->run->ctx);
+		s->of_life[i] = band_of(s, key, slots, n_slots);
+		s->list[s->of_life[i]].weight += weight_of(s, &s->d->lives[i]);
 	}
+	s->shown = ht_arena_room(arena, (s->n + 1) * sizeof(*s->shown));
+	if (!s->shown)
+		return ht_fail_nomem(s->v->run->ctx);
 	for (size_t i = 0; i < s->n; i++)
 		s->shown[i] = &s->list[i];
 	qsort(s->shown, s->n, sizeof(*s->shown), by_weight);
 	s->n_shown = s->n < n_shown ? s->n : n_shown;
-	for (uint32_t i = 0; i < s->n_shown; i++)
-		s->shown[i]->shown = i + 1;
 	return HT_OK;
 }
 
@@ -227,36 +230,49 @@ static void put_points(struct bands *s, int64_t k)
 		put_point(s, k, "(others)", others);
 }
 
+/* What an event begins and ends. */
+struct walk {
+	uint32_t *ends; /* 1 + the life whose tensor dies, by event of the device; 0: none */
+	size_t i_life;  /* the next that begins */
+};
+
+static void step_over(struct bands *s, struct walk *w, int64_t k)
+{
+	const struct ht_mem_device *d = s->d;
+	uint32_t ended = w->ends[k - d->first];
+	if (ended)
+		s->list[s->of_life[ended - 1]].bytes -= d->lives[ended - 1].size;
+	if (w->i_life < d->n_lives && d->lives[w->i_life].alloc == k) {
+		s->list[s->of_life[w->i_life]].bytes += d->lives[w->i_life].size;
+		w->i_life++;
+	}
+}
+
 /* One walk: bytes of each band after each event, told at the chosen ones. */
 static enum ht_status walk_bands(struct bands *s, int64_t n_points)
 {
 	const struct ht_mem_device *d = s->d;
 	const int64_t *allocated = s->v->history->allocated;
-	int64_t n = d->end - d->first;
-	uint32_t *ends = ht_arena_alloc(s->v->run->scratch, (size_t)(n + 1) * sizeof *ends);
-	size_t i_life = 0;
-	if (!ends)
+	int64_t n = s->span.end - s->span.first, k = d->first;
+	struct walk w = { .ends = ht_arena_alloc(s->v->run->scratch,
+		                  (size_t)(d->end - d->first + 1) * sizeof *w.ends) };
+	if (!w.ends)
 		return ht_fail_nomem(s->v->run->ctx);
 	for (uint32_t i = 0; i < d->n_lives; i++)
 		if (d->lives[i].free_requested >= d->first &&
 		        d->lives[i].free_requested != HT_MEM_NEVER)
-			ends[d->lives[i].free_requested - d->first] = i + 1;
-	for (; i_life < d->n_lives && d->lives[i_life].alloc == HT_MEM_BEFORE; i_life++)
-		if (d->lives[i_life].free_requested != HT_MEM_BEFORE)
-			s->list[s->of_life[i_life]].bytes += d->lives[i_life].size;
+			w.ends[d->lives[i].free_requested - d->first] = i + 1;
+	for (; w.i_life < d->n_lives && d->lives[w.i_life].alloc == HT_MEM_BEFORE; w.i_life++)
+		if (d->lives[w.i_life].free_requested != HT_MEM_BEFORE)
+			s->list[s->of_life[w.i_life]].bytes += d->lives[w.i_life].size;
+	for (; k < s->span.first; k++)
+		step_over(s, &w, k);
 	for (int64_t point = 0; point < n_points; point++) {
-		int64_t first = d->first + n * point / n_points;
-		int64_t end = d->first + n * (point + 1) / n_points, highest = first;
-		for (int64_t k = first; k < end; k++)
-			highest = allocated[k] > allocated[highest] ? k : highest;
-		for (int64_t k = first; k < end; k++) {
-			uint32_t ended = ends[k - d->first];
-			if (ended)
-				s->list[s->of_life[ended - 1]].bytes -= d->lives[ended - 1].size;
-			if (i_life < d->n_lives && d->lives[i_life].alloc == k) {
-				s->list[s->of_life[i_life]].bytes += d->lives[i_life].size;
-				i_life++;
-			}
+		int64_t end = s->span.first + n * (point + 1) / n_points, highest = k;
+		for (int64_t i = k; i < end; i++)
+			highest = allocated[i] > allocated[highest] ? i : highest;
+		for (; k < end; k++) {
+			step_over(s, &w, k);
 			if (k == highest)
 				put_points(s, k);
 		}
@@ -264,16 +280,30 @@ static enum ht_status walk_bands(struct bands *s, int64_t n_points)
 	return HT_OK;
 }
 
-enum ht_status ht_mem_view_timeline(struct ht_mem_view *v)
+static enum ht_status put_timeline(struct ht_mem_view *v, const struct ht_mem_device *d)
 {
 	int64_t n_points = ht_run_i64(v->run, "points"), n_bands = ht_run_i64(v->run, "bands");
-	for (size_t i = 0; i < v->history->n_devices; i++) {
-		struct bands s = { .v = v, .d = &v->history->devices[i] };
-		int64_t n = s.d->end - s.d->first;
-		if (!n)
-			continue;
-		HT_TRY(make_bands(&s, (size_t)(n_bands < 1 ? 1 : n_bands)));
-		HT_TRY(walk_bands(&s, n_points < 1 ? 1 : n_points < n ? n_points : n));
-	}
+	struct bands s = { .v = v, .d = d, .span = ht_mem_view_span(v, d) };
+	int64_t n = s.span.end - s.span.first;
+	if (n <= 0)
+		return HT_OK;
+	HT_TRY(make_bands(&s, (size_t)(n_bands < 1 ? 1 : n_bands)));
+	return walk_bands(&s, n_points < 1 ? 1 : n_points < n ? n_points : n);
+}
+
+enum ht_status ht_mem_view_timeline(struct ht_mem_view *v)
+{
+	for (size_t i = 0; i < v->history->n_devices; i++)
+		HT_TRY(put_timeline(v, &v->history->devices[i]));
 	return HT_OK;
+}
+
+enum ht_status ht_mem_view_fullest(struct ht_mem_view *v)
+{
+	const struct ht_mem_device *most = NULL;
+	for (size_t i = 0; i < v->history->n_devices; i++) {
+		const struct ht_mem_device *d = &v->history->devices[i];
+		most = !most || d->peak_allocated > most->peak_allocated ? d : most;
+	}
+	return most ? put_timeline(v, most) : HT_OK;
 }

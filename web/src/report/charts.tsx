@@ -5,9 +5,10 @@ import type { Column, Table } from "../model";
 import { Rows, type Row } from "../app/rows";
 import { classColor, classOf, SERIES } from "../ui/colors";
 import { human, isNumber, label } from "../ui/format";
-import { Bars, Flame, HeatMap, Lines, type Line, MinMaxBars, Shares, StackedBars } from "../ui/charts";
+import { Areas, Bars, Flame, HeatMap, Lines, type Line, MinMaxBars, Shares, StackedBars } from "../ui/charts";
 import { kernelClass, stackClass } from "../views/names";
 import { DISTRIBUTED_PARTS, OVERLAP_PARTS, type Part, STEP_PARTS, stackOf, TEMPORAL_PARTS } from "../views/stacks";
+import { bandsOf } from "../views/bands";
 import { treeOf } from "../views/tree";
 import { type Extra, extraOf, type Report, tableOf } from "./data";
 
@@ -218,6 +219,18 @@ function byRankAndStep(column: string, title: string) {
   };
 }
 
+// Live bytes of the fullest device that has a memory snapshot.
+function snapshotCurve(summary: Table, report: Report): ComponentChildren {
+  const extra = extraOf(report, "memory-snapshot.fullest"), first = extra?.table.rows[0];
+  if (!extra || !first) return null;
+  const rows = new Rows(extra.table), told = new Rows(summary), drawn = bandsOf(rows, () => true, false);
+  const peak = told.all.find(row => ["rank", "device"].every(name => told.text(row, name) === rows.text(first, name))), at = peak && told.number(peak, "peak_time_ns");
+  return <Areas title={`Live memory of rank ${rows.text(first, "rank")}, device ${rows.text(first, "device")}`}
+    of={`bytes that tensors hold, by who allocated them${told.all.length > 1 ? `; the fullest of ${told.all.length} devices` : ""}`}
+    note={summary.notes.join(" ")} xs={drawn.xs} end={drawn.end} bands={[...drawn.bands].reverse()} above={{ name: "reserved", values: drawn.reserved }} xUnit="ns" yUnit="bytes"
+    moments={peak && at !== null && at !== undefined ? [{ at, name: `peak ${human(told.cell(peak, "peak_allocated_bytes"), { type: "bytes", unit: "bytes" })}` }] : []} />;
+}
+
 type Draw = (table: Table, report: Report) => ComponentChildren;
 
 const top = (props: TopProps): Draw => table => <Top table={table} {...props} />;
@@ -242,6 +255,7 @@ const CHARTS: Record<string, Draw> = {
   "queue-length": (_, report) => queueCurve(report),
   "memory-curve": (_, report) => memoryCurve(report),
   "memory-bandwidth": (_, report) => bandwidthCurve(report),
+  "memory-snapshot": snapshotCurve,
   "memory-timeline": top({ title: "Peak of memory", of: "of each device and kind", column: "peak_bytes", keys: ["rank", "device", "category"], color: () => classColor("memory") }),
   "memory-stats": top({ title: "Operators that allocate most", of: "bytes allocated by the operator itself", column: "self_allocated_bytes", keys: ["device", "operator"], color: () => classColor("memory") }),
   "memory-events": top({ title: "Largest allocations", of: "each one allocation", column: "size_bytes", keys: ["rank", "device", "operator"], color: () => classColor("memory") }),

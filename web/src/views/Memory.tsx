@@ -1,15 +1,18 @@
-// Memory of one device: the curve with its peak, and below it allocations, operators or peaks; a range drawn in the
-// curve narrows the allocations.
+// Memory: what a snapshot of the allocator tells where there is one; and of one device as the profiler recorded it, the curve
+// with its peak, and below it allocations, operators or peaks; a range drawn in the curve narrows the allocations.
 import { useMemo } from "preact/hooks";
 import type { Cell } from "../model";
 import { human } from "../ui/format";
 import { SERIES } from "../ui/colors";
 import { Lines } from "../ui/charts";
-import { useApp } from "../app/context";
+import { chosen, useApp } from "../app/context";
+import { useTable } from "../app/hooks";
 import { quoted } from "../app/links";
-import { Ask, Head, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { Ask, Busy, Head, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
-import type { Row, Rows } from "../app/rows";
+import { Rows } from "../app/rows";
+import type { Row } from "../app/rows";
+import { Snapshot } from "./Snapshot";
 
 const CURVES: readonly [column: string, name: string][] = [
   ["allocated_bytes", "allocated"],
@@ -188,41 +191,57 @@ function Curve(props: { place: Place; peaks: Rows }) {
   );
 }
 
-export function Memory() {
+// From the profiler's [memory] events.
+function Profiled(props: { quiet: boolean }) {
   const { route } = useApp();
+  return (
+    <Ask
+      verb="memory-curve"
+      query={{ view: "peaks" }}
+      brief={props.quiet}
+      empty={
+        props.quiet ? null : (
+          <p>
+            Memory is recorded with <code>profile_memory=True</code>, or as a memory snapshot by{" "}
+            <code>torch.cuda.memory._record_memory_history</code>.
+          </p>
+        )
+      }
+    >
+      {(peaks) => {
+        const all = places(peaks);
+        const place = all.find((one) => one.key === route.query.place) ?? firstPlace(all);
+        if (!place) return null;
+        const label = (one: Place) => (one.rank ? `rank ${one.rank} ${one.device}` : one.device);
+        return (
+          <>
+            {all.length > 1 ? (
+              <Switch
+                label="device:"
+                value={place.key}
+                options={all.slice(0, 24).map((one) => ({ value: one.key, label: label(one) }))}
+                onChange={(key) => go(linkWith(route, { place: key, from: null, to: null }))}
+              />
+            ) : null}
+            <Curve place={place} peaks={peaks} />
+            <Below place={place} />
+          </>
+        );
+      }}
+    </Ask>
+  );
+}
+
+export function Memory() {
+  const app = useApp();
+  const asked = useTable(app.run, "memory-snapshot", chosen(app, "memory-snapshot"));
+  const summary = useMemo(() => (asked.table && asked.table.rows.length > 0 ? new Rows(asked.table) : null), [asked.table]);
+  const looked = asked.table !== null || asked.problem !== null;
   return (
     <>
       <Head title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
-      <Ask
-        verb="memory-curve"
-        query={{ view: "peaks" }}
-        empty={
-          <p>
-            Memory is recorded with <code>profile_memory=True</code>.
-          </p>
-        }
-      >
-        {(peaks) => {
-          const all = places(peaks);
-          const place = all.find((one) => one.key === route.query.place) ?? firstPlace(all);
-          if (!place) return null;
-          const label = (one: Place) => (one.rank ? `rank ${one.rank} ${one.device}` : one.device);
-          return (
-            <>
-              {all.length > 1 ? (
-                <Switch
-                  label="device:"
-                  value={place.key}
-                  options={all.slice(0, 24).map((one) => ({ value: one.key, label: label(one) }))}
-                  onChange={(key) => go(linkWith(route, { place: key, from: null, to: null }))}
-                />
-              ) : null}
-              <Curve place={place} peaks={peaks} />
-              <Below place={place} />
-            </>
-          );
-        }}
-      </Ask>
+      {summary ? <Snapshot summary={summary} /> : null}
+      {looked ? <Profiled quiet={summary !== null} /> : <Busy what="Looking for a memory snapshot …" />}
     </>
   );
 }

@@ -6,3 +6,5 @@ export { Roofline, type Mark, type Roof } from "./Roofline";
 export { Lines, type Line } from "./Lines";
 export { Shares, type Share } from "./Shares";
 export { StackedBars, type Part } from "./StackedBars";
+export { Areas, type Band, type Moment } from "./Areas";
+export { Strips, type Piece, type Strip } from "./Strips";

@@ -1,0 +1,76 @@
+"""Memory snapshots on the page and in the report, in Chromium, against the command line's numbers."""
+import json
+import shutil
+import urllib.parse
+
+import pytest
+
+import served
+import support
+from web import needs_browser
+
+pytestmark = [pytest.mark.long, needs_browser, served.needs_serve]
+
+DATA = support.ROOT / "tests" / "snapshot" / "data" / "plain"
+RANKS = ("leak", "oom", "frag")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("snapshots")
+    (root / "run").mkdir()
+    for rank, name in enumerate(RANKS):
+        shutil.copy(DATA / f"{name}.pickle.gz", root / "run" / f"rank{rank}.pickle.gz")
+    return root
+
+
+def rows_of(table):
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row)) for row in table["rows"]]
+
+
+def wanted_of(root, run):
+    def asked(view, *options):
+        return served.table("memory-snapshot", root / "run", "--view", view, *options)
+
+    here = f"#/{urllib.parse.quote(run, safe='')}/memory?"
+    timeline = [row for row in rows_of(asked("timeline", "--points", "1000", "--bands", "8", "--rank", "1"))]
+    pick = next(row["key"] for row in timeline if row["key"].startswith("wave3"))
+    most = max(row["allocated_bytes"] for row in rows_of(asked("events", "--rank", "1", "--range", "400:900")))
+    event = "300"
+    where = f'key == "{pick}" and device == 0 and state == "active_allocated"'
+    return {"at": here + "snapshot=1.0", "notes": asked("summary")["notes"],
+            "keys": sorted({row["key"] for row in timeline}), "pick": pick, "event": event,
+            "picked": here + urllib.parse.urlencode({"snapshot": "1.0", "key": pick, "at": event}),
+            "blocks": asked("blocks", "--rank", "1", "--at", event, "--where", where, "--sort", "-bytes"),
+            "zoomed": here + urllib.parse.urlencode({"snapshot": "1.0", "over": "event", "range": "400:900"}),
+            "zoomedMost": digits(most)}
+
+
+def digits(number):
+    """All of them, as tips have them: a thin space between thousands."""
+    return f"{number:,}".replace(",", "\u2009")
+
+
+def test_memory_view(folder, tmp_path):
+    served.SCREENSHOTS.mkdir(exist_ok=True)
+    with served.serving(folder) as url:
+        run, = served.wait_ready(url)["runs"]
+        wanted = tmp_path / "wanted.json"
+        wanted.write_text(json.dumps(wanted_of(folder, run["id"])))
+        served.drive("snapshot.mjs", url, wanted, served.SCREENSHOTS)
+
+
+def test_report(folder, tmp_path):
+    page = tmp_path / "report.html"
+    support.output("report", folder / "run", "-o", page)
+    timeline = rows_of(served.table("memory-snapshot", folder / "run", "--view", "fullest"))
+    assert {row["rank"] for row in timeline} == {RANKS.index("oom")}
+    served.drive("snapshot_report.mjs", page, json.dumps(sorted({row["key"] for row in timeline})))
+
+
+def test_a_run_without_snapshots_has_no_section(tmp_path):
+    page = tmp_path / "report.html"
+    support.output("report", support.ROOT / "examples" / "train", "-o", page)
+    data = json.loads(page.read_text().split('id="data">', 1)[1].split("</script>", 1)[0])
+    assert "memory-snapshot" not in {section["name"] for section in data["sections"]}
