@@ -2574,7 +2574,7 @@ class Session:
         other: Session | Iterable[Session],
         *,
         max_slowdown: float = 0.03,
-        metric: Literal['all', 'step', 'gpu', 'kernel', 'comm'] = 'all',
+        metric: Literal['all', 'step', 'gpu', 'kernel', 'comm', 'efficiency'] = 'all',
         confidence: float = 0.99,
         min_share: float = 0.005,
         all_rows: bool = False,
@@ -2598,7 +2598,7 @@ class Session:
         Arguments:
             other: the other sessions: those of base besides self, then those of test
             max_slowdown: how much slower test may be: 0.03 or 3%
-            metric: what to judge (all, step, gpu, kernel, comm)
+            metric: what to judge; all is all but efficiency, which is GPU time over the least time at the roofs of the device (all, step, gpu, kernel, comm, efficiency)
             confidence: how sure to be before failing, over all that is judged
             min_share: share of the GPU time from which a kernel is judged
             all_rows: show kernels that are neither slower nor faster too, and those of one side only
@@ -2614,7 +2614,7 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            metric: step, gpu, comm or kernel
+            metric: step, gpu, comm, kernel or efficiency
             name: of the kernel
             verdict: slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: it is not; added, removed: on one side only
             base_ns [ns]: per step and rank, mean over the runs of base

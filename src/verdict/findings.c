@@ -178,6 +178,14 @@ static enum ht_status put_memory(
 	return ht_mem_summary_put(run, part->facts[HT_FOUND_MEMORY]);
 }
 
+/* The totals of efficiency. */
+static enum ht_status put_utilisation(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	(void)chosen;
+	return ht_use_facts_put(run, false, part->facts[HT_FOUND_USE]);
+}
+
 /* With memory of its own, which it lets go of. */
 static enum ht_status put_alone(
         struct ht_run *run, put_fn put, const struct chosen *chosen, struct ht_part *part)
@@ -208,8 +216,8 @@ static enum ht_status put_chosen(
  * leaves behind is as large as what it needs. */
 static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 {
-	static const put_fn pieces[] = { put_memory, put_device_time, put_savings, put_chosen,
-		put_path };
+	static const put_fn pieces[] = { put_memory, put_utilisation, put_device_time, put_savings,
+		put_chosen, put_path };
 	static const struct chosen none;
 	for (size_t i = 0; i < HT_COUNT(pieces); i++)
 		HT_TRY(put_alone(run, pieces[i], &none, part));

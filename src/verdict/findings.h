@@ -18,6 +18,7 @@
 #include "graph/cp_across.h"
 #include "model/communication/breakdown.h"
 #include "model/device/idle.h"
+#include "model/efficiency/use_sum.h"
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
 #include "model/snapshot/mem_columns.h"
@@ -40,6 +41,7 @@ enum {
 	HT_FOUND_TOPS,
 	HT_FOUND_GPUS,
 	HT_FOUND_MEMORY, /* mem_findings.h */
+	HT_FOUND_USE,    /* use_sum.h */
 	HT_N_FOUND
 };
 
@@ -112,7 +114,8 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
 	[HT_FOUND_STEPS] = { "steps", ht_found_step_columns, HT_N_FOUND_STEP_COLUMNS },            \
 	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
 	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS },                \
-	[HT_FOUND_MEMORY] = { "memory", ht_mem_summary_columns, N_SUMMARY_COLUMNS }
+	[HT_FOUND_MEMORY] = { "memory", ht_mem_summary_columns, N_SUMMARY_COLUMNS },               \
+	[HT_FOUND_USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS }
 
 /* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
 extern const struct ht_common_facts ht_findings_common;

@@ -31,7 +31,9 @@ def test_ten_lines_that_can_be_followed(name):
     found = rows("summary", run, "--quiet")
     missing = {"cpu"}  # no GPU activity, which is said first
     assert [row["kind"] for row in found][0] == ("missing" if name in missing else "step-time")
-    assert len(found) == 10 + (name in missing)
+    efficiency = [row["kind"] for row in found].count("efficiency")
+    assert efficiency == (name not in missing)
+    assert len(found) == 10 + (name in missing) + efficiency
     known = {}
     for row in found:
         done = support.run(*shlex.split(row["next"]), run, "--format", "csv", "--quiet")

@@ -29,6 +29,7 @@
 #include "model/finding/hint.h"
 #include "model/compare/diff_sides.h"
 #include "model/compare/step_samples.h"
+#include "model/compare/use_compare.h"
 #include "model/compare/view_diff.h"
 #include "table/format.h"
 #include "base/checked.h"
@@ -129,8 +130,8 @@ static const struct {
 } side_by_side[] = { { "operators", HT_DIFF_OPERATORS, 2 }, { "kernels", HT_DIFF_KERNELS, 3 },
 	{ "modules", HT_DIFF_MODULES, 4 } };
 
-/* The part's table of paths. */
-enum { PATHS = 5 };
+/* The part's tables of paths, and of utilisation. */
+enum { PATHS = 5, USE };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "rows",
@@ -173,7 +174,8 @@ const struct ht_analysis ht_analysis_diff = {
 	        { "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS },
 	        { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
 	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS },
-	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS } },
+	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS },
+	        [USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS } },
 	.choose = ht_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
@@ -203,6 +205,8 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 	struct ht_profile_tables tables = { .names = part->facts[0],
 		.steps = part->facts[1],
 		.paths = options.by == HT_BY_PATH ? part->facts[PATHS] : NULL };
+	if (options.gpu && !run->policy.compares_counts)
+		HT_TRY(ht_use_facts_put(run, false, part->facts[USE]));
 	return (run->policy.compares_counts ? ht_profile_put_rows : ht_profile_put)(
 	        run, &options, &tables);
 }
@@ -768,6 +772,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	enum ht_status status = ht_step_samples_init(run, parts, k_paths, &compare.samples);
 	if (status == HT_OK)
 		status = compare_sides(&compare, table);
+	if (status == HT_OK)
+		status = ht_use_change_note(run, parts, USE, table);
 	ht_step_samples_done(&compare.samples);
 	return status;
 }

@@ -6,6 +6,8 @@
  *     gpu     durations of GPU work without communication
  *     comm    durations of communication on the GPU, waiting for other ranks included
  *     kernel  every kernel that computes, is on both sides and takes min-share of the GPU time of one of them
+ *     efficiency  only when asked for: GPU time over the least time at the roofs of the device, times that of base (use_compare.h):
+ *             what the work of base takes as efficiently, so that more work is no slowdown
  * The change of a metric is the mean over the runs of test against that over the runs of base; a run counts by the
  * mean of its steps. It fails the gate when it is above max-slowdown and its interval is above 0. Intervals hold
  * together: confidence is shared out over the metrics asked for, and within kernel over the kernels.
@@ -26,6 +28,7 @@
 #include "analysis/analysis.h"
 #include "model/compare/diff_sides.h"
 #include "model/compare/step_samples.h"
+#include "model/compare/use_compare.h"
 #include "model/device/typical_time.h"
 #include "table/format.h"
 
@@ -38,7 +41,8 @@ static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 #define COLUMNS(COLUMN)                                                                            \
-	COLUMN(COL_METRIC, "metric", HT_STR, HT_KEY, "step, gpu, comm or kernel", NULL)            \
+	COLUMN(COL_METRIC, "metric", HT_STR, HT_KEY, "step, gpu, comm, kernel or efficiency",      \
+	        NULL)                                                                              \
 	COLUMN(COL_NAME, "name", HT_STR, HT_KEY, "of the kernel", NULL)                            \
 	COLUMN(COL_VERDICT, "verdict", HT_STR, HT_MEASURE,                                         \
 	        "slower: fails the gate; faster; same: a slowdown beyond the limit is "            \
@@ -69,9 +73,15 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_TEST_RUNS, "test_runs", HT_I64, HT_DETAIL, "runs of test", NULL)
 HT_COLUMNS(columns, COLUMNS);
 
+/* The part's table of utilisation. */
+enum { USE = 3 };
+
 static const struct ht_param params[] = {
 	{ "max-slowdown", HT_RATIO, "0.03", "how much slower test may be: 0.03 or 3%", NULL },
-	{ "metric", HT_STR, "all", "what to judge", "all|step|gpu|kernel|comm" },
+	{ "metric", HT_STR, "all",
+	        "what to judge; all is all but efficiency, which is GPU time over the least time at the "
+	        "roofs of the device",
+	        "all|step|gpu|kernel|comm|efficiency" },
 	{ "confidence", HT_RATIO, "0.99", "how sure to be before failing, over all that is judged",
 	        NULL },
 	{ "min-share", HT_RATIO, "0.005", "share of the GPU time from which a kernel is judged",
@@ -100,7 +110,8 @@ const struct ht_analysis ht_analysis_gate = {
 	        .sides = { "base", "test" } },
 	.facts = { { "names", ht_profile_columns, HT_N_PROFILE_COLUMNS },
 	        { "steps", ht_profile_step_columns, HT_N_PROFILE_STEP_COLUMNS },
-	        { "typical", ht_profile_typical_columns, HT_N_PROFILE_TYPICAL_COLUMNS } },
+	        { "typical", ht_profile_typical_columns, HT_N_PROFILE_TYPICAL_COLUMNS },
+	        [USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS } },
 	.choose = choose,
 	.per_rank = profile_rank,
 	.finish = finish,
@@ -169,6 +180,8 @@ static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_profile_options options = { .by = HT_BY_NAME, .cpu = true, .gpu = true };
 	struct ht_profile_tables tables = { part->facts[0], part->facts[1], part->facts[2], NULL };
+	if (ht_run_is(run, "metric", "efficiency"))
+		HT_TRY(ht_use_facts_put(run, true, part->facts[USE]));
 	return ht_profile_put(run, &options, &tables);
 }
 
@@ -359,6 +372,18 @@ static enum ht_status judge_gpu(struct gate *gate)
 	for (size_t i = 0; i < samples->n_values; i++)
 		values[i] = samples->kernel_ns[i] + samples->copy_ns[i];
 	judge_metric(gate, "gpu", values, noise_of_gpu(gate), typical_growth_of_all(gate));
+	return HT_OK;
+}
+
+/* Devices whose peaks are not known have none. */
+static enum ht_status judge_efficiency(struct gate *gate)
+{
+	double *values = NULL;
+	if (!ht_run_is(gate->run, "metric", "efficiency"))
+		return HT_OK;
+	HT_TRY(ht_use_samples_make(
+	        &gate->samples, gate->samples.parts, USE, gate->n_base, &values));
+	judge_metric(gate, "efficiency", values, gpu_noise, NAN);
 	return HT_OK;
 }
 
@@ -684,7 +709,7 @@ static enum ht_status set_headline(struct gate *gate, ht_table *table)
 static enum ht_status judge_all(struct gate *gate, ht_table *table)
 {
 	struct ht_step_samples *samples = &gate->samples;
-	size_t n = 3;
+	size_t n = 4;
 	HT_TRY(check_steps(gate));
 	HT_TRY(set_headline(gate, table));
 	while (ht_step_samples_next(samples))
@@ -697,6 +722,7 @@ static enum ht_status judge_all(struct gate *gate, ht_table *table)
 	judge_metric(gate, "step", NULL, host_noise, NAN);
 	HT_TRY(judge_gpu(gate));
 	judge_metric(gate, "comm", samples->comm_ns, host_noise, NAN);
+	HT_TRY(judge_efficiency(gate));
 	HT_TRY(judge_kernels(gate));
 	if (!gate->n_rows && !gate->n_kernels)
 		return ht_fail(gate->run->ctx, HT_MISSING, NULL, -1, "choose another --metric",

@@ -6,6 +6,7 @@
  *   slow steps      where there are some: by how much they lengthen the mean, and what they have more of; said only then
  *   time breakdown  of the GPU span, as temporal-breakdown divides it
  *   GPU             how long kernels run, as steps has it, and why the device idles, as idle-breakdown divides it
+ *   efficiency      MFU, GPU time near its roof, bandwidth of copies: the totals of efficiency; said where shapes were recorded
  *   bound by        what would shorten a step most by its absence, slow steps not counted: CPU, data loading, compute,
  *                   memcpy, communication (its transfer, where waiting is known), waiting for a rank, kernel launch, and what is
  *                   between steps: after the completion of one and before the next begins
@@ -277,6 +278,15 @@ static void say_gpu(struct ht_telling *s)
 	ht_finding_next(&f, "idle-breakdown");
 	ht_finding_arg(&f, "by", "device");
 	ht_tell_line(s, "GPU", &f);
+}
+
+/* Where shapes were recorded. */
+static void say_efficiency(struct ht_telling *s)
+{
+	struct ht_use_sum sum = ht_use_sum(s->f.parts, 0, HT_FOUND_USE);
+	struct ht_finding f = ht_use_finding(&sum);
+	if (s->f.n_devices && sum.n_ranks)
+		ht_tell_line(s, "efficiency", &f);
 }
 
 /* ---- what bounds it ---- */
@@ -693,6 +703,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	else
 		say_host_breakdown(s);
 	say_gpu(s);
+	say_efficiency(s);
 	say_bound(s, bounds);
 	say_savings(s, bounds);
 	say_slow_rank(s);

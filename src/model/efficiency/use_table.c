@@ -57,6 +57,8 @@ static void put_use(struct ht_run *run, const struct ht_step_use *use,
 	ht_table_put_i64(table, HT_USE_RECOMPUTED, sum->recomputed_flops);
 	ht_table_put_f64(table, HT_USE_NEAR_ROOF,
 	        sum->roofed_ns > 0 ? ratio(sum->near_roof_ns, sum->gpu_ns) : NAN);
+	ht_table_put_i64(table, HT_USE_ROOFED, sum->roofed_ns);
+	ht_table_put_i64(table, HT_USE_IDEAL, sum->ideal_ns);
 	ht_table_put_f64(table, HT_USE_COPY, ratio(sum->copy_ideal_ns, sum->copy_ns));
 	ht_table_put_known(
 	        table, HT_USE_TOKENS, spec->is_given ? use->tokens : HT_NO_I64, HT_NO_I64);

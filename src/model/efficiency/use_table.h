@@ -44,6 +44,10 @@
 	        "of flops, products of the forward pass that the backward pass repeats", "FLOP")   \
 	COLUMN(HT_USE_NEAR_ROOF, "near_roof_share", HT_RATIO, HT_DETAIL,                           \
 	        "of gpu_ns, calls that attain 80 % of their roof or more", NULL)                   \
+	COLUMN(HT_USE_ROOFED, "roofed_ns", HT_DURATION, HT_DETAIL,                                 \
+	        "of gpu_ns, calls whose roof is known", NULL)                                      \
+	COLUMN(HT_USE_IDEAL, "ideal_ns", HT_DURATION, HT_DETAIL,                                   \
+	        "least time of those at their roofs", NULL)                                        \
 	COLUMN(HT_USE_COPY, "copy_efficiency", HT_RATIO, HT_DETAIL,                                \
 	        "of the memory bandwidth, what copies inside the device attain", NULL)             \
 	COLUMN(HT_USE_TOKENS, "tokens", HT_I64, HT_DETAIL,                                         \
