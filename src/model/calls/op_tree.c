@@ -2,6 +2,7 @@
  * op_tree.c - see op_tree.h.
  */
 #include "model/calls/op_tree.h"
+#include "model/rows/selection.h"
 
 #include "model/run_memo.h"
 #include "model/rows/row_ends.h"
@@ -142,14 +143,18 @@ static void time_host(struct builder *b)
 	}
 }
 
-static void time_device(struct builder *b)
+/* Of the activities that are looked at: an operator may go on when its step is over. */
+static enum ht_status time_device(struct builder *b)
 {
 	const struct ht_trace *t = b->t;
+	struct ht_selection chosen;
+	HT_TRY(ht_selection_make(b->run, b->run->step, t->steps, t->n_steps, &chosen));
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		uint32_t from = gpu->op != HT_NONE ? gpu->op : gpu->launch;
 		b->of_gpu[i] = from == HT_NONE ? HT_NONE : b->of[from];
-		if (b->of_gpu[i] == HT_NONE || !ht_is_span(t, gpu->row))
+		if (b->of_gpu[i] == HT_NONE || !ht_is_span(t, gpu->row) ||
+		        !ht_selection_has(&chosen, t->step[gpu->row]))
 			continue;
 		struct ht_op_node *node = &b->nodes[b->of_gpu[i]];
 		bool on_tc = t->kind[gpu->row] == HT_KIND_KERNEL &&
@@ -171,6 +176,7 @@ static void time_device(struct builder *b)
 		ht_sum(&up->tc_total_ns, node->tc_total_ns);
 		up->tc_eligible |= node->tc_eligible;
 	}
+	return HT_OK;
 }
 
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
@@ -183,7 +189,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	HT_TRY(list_nodes(&b));
 	HT_TRY(merge_nodes(&b));
 	time_host(&b);
-	time_device(&b);
+	HT_TRY(time_device(&b));
 	*ret_tree = (struct ht_op_tree){ trace, b.nodes, b.n, b.of, b.of_gpu, b.ends };
 	return HT_OK;
 }

@@ -1,0 +1,114 @@
+"""One selection, one total: every verb that counts GPU activities counts the same ones, whatever steps are chosen.
+
+Every analysis of the registry is here, with what it counts or as one that counts nothing of the kind, so that a new one has
+to be placed. On the bundled runs the tables are held against each other, on small traces at random against the definition
+(test_consistency.choose).
+"""
+import collections
+import json
+
+import pytest
+
+import support
+from test_consistency import by, rows, runs, total, write_random
+
+#: Options that show all rows, and for the classes of activities that a table counts: number and time, where it has them.
+#: Classes: k kernels, c communication kernels, o jobs that are no kernels, m copies and sets; l: of these what a known call
+#: launched.
+COUNTED = {
+    "kernel-breakdown": (("--num-kernels", "100000"), "kcom", "count", "sum_ns"),
+    "kernel-annotations": ((), "kcom", "count", "dur_ns"),
+    "attribution": ((), "kcom", "kernels", "gpu_ns"),
+    "temporal-breakdown": ((), "kcom", "n_work", None),
+    "steps": ((), "kcom", "n_work", None),
+    "kernels": ((), "kc", "calls", "total_ns"),
+    "comm-overlap": ((), "c", "count", None),
+    "memory-bandwidth": ((), "m", "copies", None),
+    "launch-stats": ((), "kcoml", "count", "gpu_ns"),
+    "stacks": (("--time", "device"), "kcoml", "count", "self_ns"),
+    "operators": ((), "kcoml", None, "device_self_ns"),
+}
+KINDS = {"compute": "k", "communication": "c", "other": "o", "memory": "m", "memcpy": "m", "memset": "m"}
+#: Analyses that count no activities, or only some by a rule of their own, each with what it counts instead.
+OTHERS = {
+    "summary": "conclusions", "advice": "conclusions", "health": "what could not be read", "info": "files",
+    "tables": "tables of exporters", "events": "rows that the user chooses", "kernel-types": "time of classes side by side",
+    "modules": "calls of modules", "call-tree": "calls on the host", "efficiency": "what formulas know",
+    "iterations": "iterations of a serving engine", "annotation-breakdown": "annotations", "idle-breakdown": "gaps",
+    "idle-intervals": "gaps", "cupti-counters": "kernels with counters", "queue-length": "launches and starts",
+    "queue-blocked": "blocked launches", "op-launch-delay": "operators", "kernel-sequences": "the most frequent sequences",
+    "memory-timeline": "bytes", "memory-curve": "bytes", "memory-events": "allocations", "memory-stats": "allocations",
+    "memory-snapshot": "bytes", "critical-path": "the path", "collectives": "calls that have partners",
+    "stragglers": "waiting", "distributed": "steps", "et-nodes": "nodes", "et-check": "nodes", "et-link": "nodes",
+    "diff": "two runs", "gate": "two runs"}
+
+
+def analyses():
+    said = json.loads(support.output("help", "--json"))
+    return {v["name"] for v in said["verbs"] if v["kind"] == "analysis"}
+
+
+def test_every_analysis_is_placed():
+    assert analyses() == set(COUNTED) | set(OTHERS)
+    assert not set(COUNTED) & set(OTHERS)
+
+
+def classes(run, options):
+    """{class: (number, ns)} as kernel-breakdown has them; what is not launched by a known call apart."""
+    found = collections.Counter()
+    for row in rows("kernel-breakdown", run, "--num-kernels", "100000", *options):
+        kind = KINDS[row["kernel_type"]]
+        found[kind, "n"] += int(row["count"])
+        found[kind, "ns"] += int(row["sum_ns"])
+    return found
+
+
+def check(run, expected, options):
+    for verb, (more, kinds, number, time) in COUNTED.items():
+        table = rows(verb, run, *more, *options)
+        for column, part in ((number, "n"), (time, "ns")):
+            if column is None:
+                continue
+            want = sum(expected[kind, part] for kind in kinds if kind != "l")
+            if "l" in kinds:
+                assert total(table, column) <= want, (verb, column)
+            else:
+                assert total(table, column) == want, (verb, column)
+    launched = {verb: total(rows(verb, run, *COUNTED[verb][0], *options), COUNTED[verb][3])
+                for verb in ("launch-stats", "stacks")}
+    assert launched["stacks"] <= sum(expected[k, "ns"] for k in "kcom")
+    assert launched["launch-stats"] <= launched["stacks"]
+
+
+def steps_of(run):
+    """The choices to ask for: by default, everything, the last, and a step that is there."""
+    numbers = [r["step"] for r in rows("steps", run) if r["step"] is not None]
+    chosen = [(), ("--step", "all")]
+    return chosen + ([("--step", "last"), ("--step", numbers[0])] if numbers else [])
+
+
+@pytest.mark.parametrize("run", runs(), ids=support.short)
+def test_runs(run):
+    for options in steps_of(run):
+        check(run, classes(run, options), options)
+
+
+@pytest.mark.parametrize("run", runs(), ids=support.short)
+def test_idle_is_one_number(run):
+    for options in steps_of(run):
+        temporal = by(rows("temporal-breakdown", run, *options), "rank", "device")
+        idle = by(rows("idle-breakdown", run, "--by", "device", *options), "rank", "device")
+        for key, table in temporal.items():
+            assert total(table, "idle_ns") == total(idle.get(key, ()), "idle_ns"), (key, options)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random(seed, tmp_path):
+    path, pieces = write_random(tmp_path, seed)
+    expected = collections.Counter()
+    for piece in pieces:
+        if piece.chosen:
+            kind = KINDS[piece.cls]
+            expected[kind, "n"] += 1
+            expected[kind, "ns"] += piece.end - piece.start
+    check(path, expected, ())
