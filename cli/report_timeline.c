@@ -59,8 +59,7 @@ static const ht_table *steps_of(const struct report *report)
 /* The rank and step with the most GPU work, or the longest where no step has any. False: no steps. */
 static bool find_busiest(const struct report *report, struct window *window)
 {
-	static const char *const work[] = { "kernel_ns", "memcpy_ns", "memset_ns",
-		"communication_ns" };
+	static const char *const work[] = { "kernel_ns", "memcpy_ns", "memset_ns", "exposed_ns" };
 	static const char *const total[] = { "total_ns" };
 	const ht_table *table = steps_of(report);
 	bool found = false;

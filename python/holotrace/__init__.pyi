@@ -605,7 +605,7 @@ class Session:
             kernel_ns [ns]: time with a kernel that computes
             memcpy_ns [ns]: time with a copy and none of the above
             memset_ns [ns]: time with a fill and none of the above
-            communication_ns [ns]: time with communication and none of the above
+            exposed_ns [ns]: time with communication and none of the above
             runtime_ns [ns]: time with a runtime or driver call and none of the above
             dataloader_ns [ns]: time in a data loader and none of the above
             cpu_exec_ns [ns]: time in another operator or annotation and none of the above
@@ -981,7 +981,7 @@ class Session:
             leading_ns [ns]: idle time before the first launch call in the file
             compute_ns [ns]: time with a compute kernel running
             non_compute_ns [ns]: busy time without a compute kernel
-            communication_ns [ns]: communication that no compute kernel hides
+            exposed_ns [ns]: communication that no compute kernel hides
             exposed_wait_ns [ns]: of that, waiting for a rank; null unless all ranks are there
             exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
             memcpy_ns [ns]: copies that neither compute nor communication hides
@@ -990,7 +990,7 @@ class Session:
             idle_share [ratio]: idle over span
             compute_share [ratio]: compute over span
             non_compute_share [ratio]: non-compute over span
-            communication_share [ratio]: exposed communication over span
+            exposed_share [ratio]: exposed communication over span
             memory_share [ratio]: exposed memcpy and memset over span
             n_work: kernels, memcpy and memset
         """
@@ -2028,12 +2028,12 @@ class Session:
             step_ns [ns]: length of the step, up to its last GPU activity
             computation_ns [ns]: computing without communication
             overlapped_ns [ns]: computing and communicating at once
-            communication_ns [ns]: communicating without computing: exposed
+            exposed_ns [ns]: communicating without computing: exposed
             exposed_kernel_ns [ns]: of that, with a kernel of communication running, or a call of the host that does it
             exposed_wait_ns [ns]: of that, waiting for a rank; null unless all ranks are there
             exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
             other_ns [ns]: neither
-            communication_share [ratio]: communication_ns over step_ns
+            exposed_share [ratio]: exposed_ns over step_ns
         """
         ...
     def memory_timeline(

@@ -130,7 +130,7 @@ def test_ranks_without_events_do_not_communicate_for_0_ns(tmp_path):
     found = rows("comm-overlap", tmp_path)
     assert [(r["rank"], r["count"], r["communication_ns"], r["exposed_ns"]) for r in found] == [
         ("0", "1", "10000", "10000"), ("1", None, None, None)]
-    assert [r["communication_ns"] for r in rows("distributed", tmp_path)] == ["10000", "500000"]
+    assert [r["exposed_ns"] for r in rows("distributed", tmp_path)] == ["10000", "500000"]
 
 
 #: Two steps, the second of which begins to communicate before the first has ended.
@@ -142,7 +142,7 @@ def test_named_steps_in_every_verb(tmp_path):
     """Each is from its first work to its last, not before the one before it has ended; work is of the one that it names."""
     path = rank(tmp_path, kernel_details__csv=NAMED_STEPS)
     found = rows("steps", path)
-    assert [(r["step"], r["total_ns"], r["kernel_ns"], r["communication_ns"], r["other_ns"], r["n_work"]) for r in found] == [
+    assert [(r["step"], r["total_ns"], r["kernel_ns"], r["exposed_ns"], r["other_ns"], r["n_work"]) for r in found] == [
         ("4", "60000", "10000", "30000", "20000", "2"), ("5", "60000", "30000", "10000", "20000", "2")]
     assert [r["step"] for r in rows("events", path, "--columns", "step")] == ["4", "4", "5", "5"]
     # any verb takes them, and by default nothing is left out: all work of the last one is there
@@ -561,13 +561,13 @@ def test_steps_of_a_rank_without_events(tmp_path):
     """Where there is nothing to compute from, the exporter's steps are shown, and a note says so."""
     path = rank(tmp_path, **exporter_files())
     (five, six) = rows("steps", path)
-    assert (five["step"], five["total_ns"], five["kernel_ns"], five["communication_ns"], five["other_ns"]) == (
+    assert (five["step"], five["total_ns"], five["kernel_ns"], five["exposed_ns"], five["other_ns"]) == (
         "5", "150000", "100500", "40250", "9250")
     assert five["memcpy_ns"] is None and six["step"] == "6"
     (mean,) = rows("steps", path, "--view", "mean")
     assert (mean["n_steps"], mean["total_ns"], mean["kernel_ns"]) == ("2", "82500", "55250")
     (five, six) = rows("distributed", path)
-    assert (five["step"], five["step_ns"], five["computation_ns"], five["overlapped_ns"], five["communication_ns"],
+    assert (five["step"], five["step_ns"], five["computation_ns"], five["overlapped_ns"], five["exposed_ns"],
             five["other_ns"], five["exposed_wait_ns"]) == ("5", "150000", "90500", "10000", "40250", "9250", None)
     assert b"no events" in support.output("distributed", path)
 

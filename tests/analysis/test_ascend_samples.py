@@ -69,7 +69,7 @@ def test_samples_of_exporters(name, want):
         sums[0] += int(row["transit_ns"])
         sums[1] += int(row["synchronization_ns"])
     for row, (number, *times) in zip(rows("distributed", path, "--view", "steps"), want):
-        have = [int(row["computing_ns"]) - int(row["overlapped_ns"]), int(row["overlapped_ns"]), int(row["communication_ns"]),
+        have = [int(row["computing_ns"]) - int(row["overlapped_ns"]), int(row["overlapped_ns"]), int(row["exposed_ns"]),
                 int(row["free_ns"]), *waits[number]]
         assert int(row["rank"]) == number
         for got, time in zip(have, times):
@@ -86,7 +86,7 @@ def test_steps_and_exporter_agree(name):
         assert ours["rank"] == theirs["rank"] and ours["step"] == theirs["step"]
         computing = int(ours["computation_ns"]) + int(ours["overlapped_ns"])
         assert abs(computing - int(theirs["computing_ns"])) < .01 * computing
-        assert abs(int(ours["communication_ns"]) - int(theirs["communication_ns"])) < 100_000
+        assert abs(int(ours["exposed_ns"]) - int(theirs["exposed_ns"])) < 100_000
     (calls,) = {tuple(r.values())[2:7] for r in rows("distributed", path, "--view", "collectives")}
     assert calls[3:] == ("4", "427596096")
 

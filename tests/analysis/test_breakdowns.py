@@ -74,9 +74,9 @@ def test_temporal_breakdown_splits_busy_time(overlapping):
     (row,) = rows("temporal-breakdown", overlapping)
     assert row["rank"] == "0" and row["step"] is None
     times = {k: int(row[k]) for k in ("span_ns", "idle_ns", "compute_ns", "non_compute_ns",
-                                      "communication_ns", "memcpy_ns", "memset_ns", "other_ns")}
+                                      "exposed_ns", "memcpy_ns", "memset_ns", "other_ns")}
     assert times == {"span_ns": 10000, "idle_ns": 2000, "compute_ns": 5000, "non_compute_ns": 3000,
-                     "communication_ns": 2000, "memcpy_ns": 1000, "memset_ns": 0, "other_ns": 0}
+                     "exposed_ns": 2000, "memcpy_ns": 1000, "memset_ns": 0, "other_ns": 0}
     assert float(row["idle_share"]) == 0.2
 
 
@@ -388,7 +388,7 @@ def test_parts_add_up(trace):
         span, idle, compute, other = (int(r[k]) for k in ("span_ns", "idle_ns", "compute_ns",
                                                           "non_compute_ns"))
         assert idle >= 0 and span == idle + compute + other
-        assert other == sum(int(r[k]) for k in ("communication_ns", "memcpy_ns", "memset_ns",
+        assert other == sum(int(r[k]) for k in ("exposed_ns", "memcpy_ns", "memset_ns",
                                                 "other_ns"))
         busy[r["rank"]] = compute + other
     types = {}

@@ -72,7 +72,7 @@ def near(ns, us, slack=0.5):
 
 # ---- steps ----
 
-PARTS = ["total_ns", "kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns",
+PARTS = ["total_ns", "kernel_ns", "memcpy_ns", "memset_ns", "exposed_ns", "runtime_ns", "dataloader_ns",
          "cpu_exec_ns", "other_ns"]
 ROLES = ["Kernel", "Memcpy", "Memset", "Communication", "Runtime", "DataLoader", "CPU Exec", "Other"]
 

@@ -120,7 +120,7 @@ answer = [input.ranges.map((range: any) => parseRange(rangeText(range) ?? "")), 
 
 def test_bars_are_as_high_as_the_step(tmp_path):
     """Also where waiting is known of some ranks only: of the others communication is drawn whole."""
-    names = ["step_ns", "computation_ns", "overlapped_ns", "exposed_transfer_ns", "exposed_wait_ns", "communication_ns", "other_ns"]
+    names = ["step_ns", "computation_ns", "overlapped_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_ns", "other_ns"]
     rows = [[100, 20, 5, 30, 15, 45, 30], [80, 10, 0, None, None, 50, 20], [70, 70, 0, 0, 0, 0, 0]]
     source = """import { DISTRIBUTED_PARTS, stackOf } from "./views/stacks";
 import { Rows } from "./app/rows";

@@ -131,17 +131,17 @@ def check_times(run, *options):
             continue
         time = {k[:-3]: int(v) for k, v in row.items() if k.endswith("_ns") and v is not None}
         key = row["rank"], row["device"]
-        assert time["non_compute"] == sum(time[k] for k in ("communication", "memcpy", "memset", "other"))
+        assert time["non_compute"] == sum(time[k] for k in ("exposed", "memcpy", "memset", "other"))
         assert time["span"] == time["idle"] + time["outside"] + time["compute"] + time["non_compute"]
         assert 0 <= time["leading"] <= time["idle"]
         (both,) = overlap[key]
-        assert int(both["exposed_ns"]) == time["communication"] and int(both["compute_ns"]) == time["compute"]
+        assert int(both["exposed_ns"]) == time["exposed"] and int(both["compute_ns"]) == time["compute"]
         for part in ("exposed_wait_ns", "exposed_transfer_ns"):
             assert both[part] == row[part] or not int(both["count"]), (part, both, row)
         assert total(idle[key], "idle_ns") == time["idle"]
         assert total([r for r in idle[key] if r["idle_category"] == "leading"], "idle_ns") == time["leading"]
-        for name in ("compute", "communication"):
-            busy[row["rank"], name] += time[name]
+        busy[row["rank"], "compute"] += time["compute"]
+        busy[row["rank"], "communication"] += time["exposed"]
         busy[row["rank"], "all"] += time["compute"] + time["non_compute"]
     check_types(run, options, busy)
     return n_work
@@ -214,9 +214,9 @@ def check_groupings(run):
 
 def check_steps(run):
     """Parts of a step add up to it."""
-    roles = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns",
+    roles = ("kernel_ns", "memcpy_ns", "memset_ns", "exposed_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns",
              "other_ns")
-    shares = ("computation_ns", "overlapped_ns", "communication_ns", "other_ns")
+    shares = ("computation_ns", "overlapped_ns", "exposed_ns", "other_ns")
     for r in rows("steps", run):
         assert sum(int(r[c]) for c in roles) == int(r["total_ns"]), r
     for r in rows("distributed", run):
@@ -285,7 +285,7 @@ def test_views_of_an_exporter_agree(run):
     """What links, transports and operations move is one number of bytes; the parts of a step are the step."""
     steps = rows("distributed", run, "--view", "steps", "--by", "rank")
     for row in steps:
-        assert int(row["step_ns"]) == sum(int(row[c]) for c in ("computing_ns", "communication_ns", "free_ns"))
+        assert int(row["step_ns"]) == sum(int(row[c]) for c in ("computing_ns", "exposed_ns", "free_ns"))
         assert int(row["overlapped_ns"]) <= int(row["computing_ns"])
     assert total(steps, "step_ns") == total(rows("distributed", run, "--view", "steps"), "step_ns")
     operations = by(rows("distributed", run, "--view", "collectives"), "rank")
@@ -417,7 +417,8 @@ def compare_with_oracle(path, pieces):
     for device, work in devices.items():
         row, expected = found[device], breakdown.temporal(work)
         for name in ("span", "idle", "outside", "leading", "compute", "communication", "memcpy", "memset", "other"):
-            assert int(row[f"{name}_ns"]) == expected[name], (device, name)
+            column = "exposed_ns" if name == "communication" else f"{name}_ns"
+            assert int(row[column]) == expected[name], (device, name)
         assert int(overlap[device]["overlap_ns"]) == expected["overlap"]
         types.update(breakdown.labels(work))
         compare_idle(path, device, work)

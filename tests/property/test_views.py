@@ -9,7 +9,7 @@ import support
 
 RUNS = ["examples/cpu", "examples/ddp", "examples/graph", "examples/straggler", "examples/train", "tests/data/compile",
         "tests/data/memory", "tests/data/pipeline", "tests/data/resnet"]
-PARTS = ["kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns",
+PARTS = ["kernel_ns", "memcpy_ns", "memset_ns", "exposed_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns",
          "other_ns"]
 N_RANDOM = 40
 

@@ -43,7 +43,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "computing without communication", NULL)                                           \
 	COLUMN(OVERLAP_OVERLAPPED_NS, "overlapped_ns", HT_DURATION, HT_MEASURE,                    \
 	        "computing and communicating at once", NULL)                                       \
-	COLUMN(OVERLAP_COMMUNICATION_NS, "communication_ns", HT_DURATION, HT_MEASURE,              \
+	COLUMN(OVERLAP_COMMUNICATION_NS, "exposed_ns", HT_DURATION, HT_MEASURE,                    \
 	        "communicating without computing: exposed", NULL)                                  \
 	COLUMN(OVERLAP_EXPOSED_KERNEL_NS, "exposed_kernel_ns", HT_DURATION, HT_DETAIL,             \
 	        "of that, with a kernel of communication running, or a call of the "               \
@@ -54,10 +54,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(OVERLAP_EXPOSED_TRANSFER_NS, "exposed_transfer_ns", HT_DURATION, HT_MEASURE,        \
 	        "of that, the rest: data can move; null unless all ranks are there", NULL)         \
 	COLUMN(OVERLAP_OTHER_NS, "other_ns", HT_DURATION, HT_MEASURE, "neither", NULL)             \
-	COLUMN(OVERLAP_COMMUNICATION_SHARE, "communication_share", HT_RATIO, HT_DETAIL,            \
-	        "communication_ns over step_ns", NULL)
+	COLUMN(OVERLAP_COMMUNICATION_SHARE, "exposed_share", HT_RATIO, HT_DETAIL,                  \
+	        "exposed_ns over step_ns", NULL)
 HT_COLUMNS(overlap_columns, OVERLAP_COLUMNS);
-enum { EXPOSED_WAIT = 7 };
 
 #define WAITING_COLUMNS(COLUMN)                                                                    \
 	COLUMN(WAITING_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                    \
@@ -787,11 +786,12 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		return finish_pairs(run, parts, table);
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *rows = parts->list[i].facts[ROWS];
-		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
+		HT_TRY(ht_exposed_rows(
+		        run, &parts->list[i], CALLS, GAPS, OVERLAP_EXPOSED_WAIT_NS, table));
 		for (size_t k = 0; k < ht_table_n_notes(rows); k++)
 			HT_TRY(ht_table_add_note(table, "%s", ht_table_note(rows, k)));
 	}
-	ht_table_set_bar(table, "communication_share");
+	ht_table_set_bar(table, "exposed_share");
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(
 		        table, "no steps, operators or GPU activity in the traces");

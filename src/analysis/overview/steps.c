@@ -42,7 +42,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        of "time with a copy and none of the above", NULL)                                  \
 	COLUMN(OF##_MEMSET, "memset_ns", TYPE, HT_DETAIL,                                           \
 	        of "time with a fill and none of the above", NULL)                                  \
-	COLUMN(OF##_COMMUNICATION, "communication_ns", TYPE, HT_MEASURE,                            \
+	COLUMN(OF##_COMMUNICATION, "exposed_ns", TYPE, HT_MEASURE,                                  \
 	        of "time with communication and none of the above", NULL)                           \
 	COLUMN(OF##_RUNTIME, "runtime_ns", TYPE, HT_MEASURE,                                        \
 	        of "time with a runtime or driver call and none of the above", NULL)                \

@@ -72,7 +72,7 @@ static enum ht_status add_share(struct ht_arena *arena, ht_table *table, const c
 static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 {
 	double span = ht_hint_total(table, "span_ns"), idle = ht_hint_total(table, "idle_ns");
-	double communication = ht_hint_total(table, "communication_ns"),
+	double communication = ht_hint_total(table, "exposed_ns"),
 	       leading = ht_hint_total(table, "leading_ns");
 	if (leading > idle / 2 && leading > HT_WORTH_A_HINT * span)
 		return add_share(arena, table, "leading-idle", "", leading / span, NULL);

@@ -34,7 +34,7 @@
 	        "time with a compute kernel running", NULL)                                        \
 	COLUMN(HT_BREAKDOWN_NON_COMPUTE, "non_compute_ns", HT_DURATION, HT_MEASURE,                \
 	        "busy time without a compute kernel", NULL)                                        \
-	COLUMN(HT_BREAKDOWN_COMM, "communication_ns", HT_DURATION, HT_MEASURE,                     \
+	COLUMN(HT_BREAKDOWN_COMM, "exposed_ns", HT_DURATION, HT_MEASURE,                           \
 	        "communication that no compute kernel hides", NULL)                                \
 	COLUMN(HT_BREAKDOWN_WAIT, "exposed_wait_ns", HT_DURATION, HT_MEASURE,                      \
 	        "of that, waiting for a rank; null unless all ranks are there", NULL)              \
@@ -52,7 +52,7 @@
 	        "compute over span", NULL)                                                         \
 	COLUMN(HT_BREAKDOWN_NON_COMPUTE_SHARE, "non_compute_share", HT_RATIO, HT_MEASURE,          \
 	        "non-compute over span", NULL)                                                     \
-	COLUMN(HT_BREAKDOWN_COMM_SHARE, "communication_share", HT_RATIO, HT_DETAIL,                \
+	COLUMN(HT_BREAKDOWN_COMM_SHARE, "exposed_share", HT_RATIO, HT_DETAIL,                      \
 	        "exposed communication over span", NULL)                                           \
 	COLUMN(HT_BREAKDOWN_MEMORY_SHARE, "memory_share", HT_RATIO, HT_DETAIL,                     \
 	        "exposed memcpy and memset over span", NULL)                                       \

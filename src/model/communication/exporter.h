@@ -41,7 +41,7 @@ enum ht_exporter_view {
 	        "time with computing", NULL)                                                       \
 	COLUMN(HT_EXPORTER_OVERLAPPED, "overlapped_ns", HT_DURATION, HT_MEASURE,                   \
 	        "of that, with communication at once", NULL)                                       \
-	COLUMN(HT_EXPORTER_EXPOSED, "communication_ns", HT_DURATION, HT_MEASURE,                   \
+	COLUMN(HT_EXPORTER_EXPOSED, "exposed_ns", HT_DURATION, HT_MEASURE,                         \
 	        "communication without computing: exposed", NULL)                                  \
 	COLUMN(HT_EXPORTER_FREE, "free_ns", HT_DURATION, HT_MEASURE, "neither", NULL)              \
 	COLUMN(HT_EXPORTER_PREPARING, "preparing_ns", HT_DURATION, HT_DETAIL,                      \

@@ -154,9 +154,9 @@ export interface Metric { key: string; name: string; verb: string; column: strin
 
 export const METRICS: Metric[] = [
   { key: "wait", name: "waiting", verb: "distributed", column: "exposed_wait_ns", says: "waiting for another rank, hidden by nothing" },
-  { key: "total", name: "step time", verb: "steps", column: "total_ns", says: "length of the step" },
+  { key: "total", name: "step time", verb: "steps", column: "step_time_ns", says: "from the completion of the step before to its own" },
   { key: "compute", name: "compute", verb: "steps", column: "kernel_ns", says: "time with a kernel that computes" },
-  { key: "comm", name: "communication", verb: "steps", column: "communication_ns", says: "communication while nothing computes" },
+  { key: "comm", name: "exposed communication", verb: "steps", column: "exposed_ns", says: "communication while nothing computes" },
   { key: "host", name: "host", verb: "steps", column: "cpu_exec_ns", says: "time with host operators only" },
 ];
 
@@ -248,7 +248,7 @@ const CHARTS: Record<string, Draw> = {
   "kernel-annotations": top({ title: "Device time by annotation", of: "share of summed device time", column: "dur_ns", keys: ["rank", "annotation"], share: "share" }),
   "idle-breakdown": pivoted("Idle time by cause", "sum of the gaps of each stream", ["rank", "device", "stream"], "idle_category", "idle_ns"),
   "comm-overlap": stacked(OVERLAP_PARTS, "Communication, hidden and not", "of each rank", ["rank", "device", "group", "collective"]),
-  distributed: byRankAndStep("communication_share", "Exposed communication, share of the step"),
+  distributed: byRankAndStep("exposed_share", "Exposed communication, share of the step"),
   stragglers: top({ title: "Rank lateness", of: "delay, summed over collectives: gap between the last and the second-last rank", column: "delay_ns", keys: ["rank"], share: "delay_share", color: () => classColor("communication") }),
   collectives: stacked([["transfer_ns", "transfer", classColor("communication")], ["wait_ns", "waiting for the last rank", classColor("comm_pale")]], "Waiting and transfer of collectives", "sums over calls", ["group", "kind"]),
   "critical-path": pivoted("What each step waits for", "the critical path of each rank and step", ["rank", "step"], "bound_by", "duration_ns"),

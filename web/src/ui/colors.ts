@@ -34,7 +34,7 @@ const WORDS: [RegExp, Class][] = [
   [/^(host|cpu|runtime|launch|op|annotation)/i, "host"],
 ];
 
-// The class that a word of a table means, as in "communication_ns", "exposed_share" or "Memcpy HtoD".
+// The class that a word of a table means, as in "exposed_ns", "communication_share" or "Memcpy HtoD".
 export function classOf(word: string): Class | undefined {
   return WORDS.find(([pattern]) => pattern.test(word))?.[1];
 }

@@ -13,7 +13,7 @@ export const STEP_PARTS: readonly Part[] = [
   ["kernel_ns", "kernel", classColor("compute")],
   ["memcpy_ns", "copy", classColor("memory")],
   ["memset_ns", "fill", classColor("memory")],
-  ["communication_ns", "communication", classColor("communication")],
+  ["exposed_ns", "exposed communication", classColor("communication")],
   ["runtime_ns", "runtime", classColor("sync")],
   ["dataloader_ns", "data loading", classColor("data")],
   ["cpu_exec_ns", "host", classColor("host")],
@@ -26,7 +26,7 @@ export const DISTRIBUTED_PARTS: readonly Part[] = [
   ["overlapped_ns", "compute and communication", classColor("sync")],
   ["exposed_transfer_ns", "transfer", classColor("communication")],
   ["exposed_wait_ns", "waiting for a rank", classColor("comm_pale")],
-  ["communication_ns", "communication", classColor("communication")],
+  ["exposed_ns", "exposed communication", classColor("communication")],
   ["other_ns", "neither", classColor("idle")],
 ];
 
@@ -34,7 +34,7 @@ export const TEMPORAL_PARTS: readonly Part[] = [
   ["compute_ns", "compute", classColor("compute")],
   ["exposed_transfer_ns", "transfer", classColor("communication")],
   ["exposed_wait_ns", "waiting for a rank", classColor("comm_pale")],
-  ["communication_ns", "communication", classColor("communication")],
+  ["exposed_ns", "exposed communication", classColor("communication")],
   ["memcpy_ns", "copies", classColor("memory")],
   ["memset_ns", "fills", classColor("memory")],
   ["other_ns", "other", classColor("sync")],
@@ -49,7 +49,7 @@ export const OVERLAP_PARTS: readonly Part[] = [
   ["exposed_ns", "exposed", classColor("communication")],
 ];
 
-const SPLIT: Readonly<Record<string, true>> = { communication_ns: true, exposed_ns: true };
+const SPLIT: Readonly<Record<string, true>> = { exposed_ns: true };
 
 // The parts that are there, as series. A whole is left out of those rows whose parts of it are known.
 export function stackOf(rows: Rows, parts: readonly Part[]): Series[] {
