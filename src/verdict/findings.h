@@ -18,7 +18,7 @@
 #include "graph/cp_across.h"
 #include "model/communication/breakdown.h"
 #include "model/device/idle.h"
-#include "model/efficiency/use_sum.h"
+#include "model/utilisation/use_sum.h"
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
 #include "model/snapshot/mem_columns.h"
@@ -224,7 +224,7 @@ struct ht_findings {
 	struct ht_told_steps told;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
-	int64_t path_ns, slow_path_ns; /* sum of the windows; of those of slow steps */
+	int64_t path_ns, slow_path_ns;       /* sum of the windows; of those of slow steps */
 	int64_t between_ns, slow_between_ns; /* of step time, in no window; of slow steps */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
 	bool compares;                     /* ranks could be compared */

@@ -16,7 +16,7 @@
  */
 #include "analysis/analysis.h"
 #include "graph/roof_savings.h"
-#include "model/efficiency/use_table.h"
+#include "model/utilisation/use_table.h"
 #include "model/finding/hint.h"
 
 #include <math.h>

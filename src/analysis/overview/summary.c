@@ -646,7 +646,7 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 		found.upper_bound_ns = most->ns;
 		ht_finding_subject(&found, "cause", most->name);
 		ht_finding_share(&found, most->share,
-		        is_of_steps(f)      ? "of.step_time"
+		        is_of_steps(f)    ? "of.step_time"
 		        : f->parts->n > 1 ? "of.job_path"
 		                          : "of.critical_path",
 		        HT_NO_I64);

@@ -1,11 +1,11 @@
 /*
- * use_compare.h - utilisation of two runs side by side, from the totals of their ranks (efficiency/use_sum.h).
+ * use_compare.h - utilisation of two runs side by side, from the totals of their ranks (utilisation/use_sum.h).
  */
 #ifndef HT_MODEL_COMPARE_USE_COMPARE_H
 #define HT_MODEL_COMPARE_USE_COMPARE_H
 
 #include "model/compare/step_samples.h"
-#include "model/efficiency/use_sum.h"
+#include "model/utilisation/use_sum.h"
 
 /* MFU and the like of both sides as a note; facts[k] of the parts has the totals. No note where neither side has them. */
 enum ht_status ht_use_change_note(

@@ -25,11 +25,18 @@ struct grouper {
 
 /* ---- keys ---- */
 
+static const char *op_name(const struct ht_op_call *call)
+{
+	return ht_str(call->op_trace, call->op_trace->name[call->op]);
+}
+
 static const char *shape_key(struct grouper *g, const struct ht_op_call *call)
 {
-	const char *name = ht_str(g->t, g->t->name[call->op]);
-	const char *dims = ht_arg_cursor_str(&g->dims, call->op);
-	return dims ? ht_arena_printf(g->run->scratch, "%s %s", name, dims) : name;
+	const char *dims = call->op_trace == g->t
+	                           ? ht_arg_cursor_str(&g->dims, call->op)
+	                           : ht_arg_str(call->op_trace, "Input Dims", call->op);
+	return dims ? ht_arena_printf(g->run->scratch, "%s %s", op_name(call), dims)
+	            : op_name(call);
 }
 
 /* The step in which the activity was launched. */
@@ -45,7 +52,10 @@ static const char *step_key(struct grouper *g, const struct ht_op_call *call)
 
 static const char *module_key(struct grouper *g, const struct ht_op_call *call)
 {
-	uint32_t row = call->op != HT_NONE ? call->op : call->longest;
+	bool own = call->op != HT_NONE && call->op_trace == g->t;
+	uint32_t row = own ? call->op : call->longest;
+	if (call->module)
+		return call->module;
 	uint32_t module = g->attribution.modules ? g->attribution.modules[row] : HT_NONE;
 	return module == HT_NONE ? NULL : g->attribution.module_texts[module];
 }
@@ -55,7 +65,7 @@ static bool key_of(struct grouper *g, const struct ht_op_call *call, const char 
 {
 	bool by_op = g->by == HT_COST_BY_OP || g->by == HT_COST_BY_SHAPE;
 	switch (by_op && call->op == HT_NONE ? HT_COST_BY_KERNEL : g->by) {
-	case HT_COST_BY_OP: *ret_key = ht_str(g->t, g->t->name[call->op]); return true;
+	case HT_COST_BY_OP: *ret_key = op_name(call); return true;
 	case HT_COST_BY_SHAPE: *ret_key = shape_key(g, call); return *ret_key != NULL;
 	case HT_COST_BY_MODULE: *ret_key = module_key(g, call); return true;
 	case HT_COST_BY_STEP: *ret_key = step_key(g, call); return true;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "json/text.h"
 #include "model/numbers/interval.h"
+#include "model/origin/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,20 +35,30 @@ struct known_name {
 /* A combination that was costed before. */
 struct known_cost {
 	const char *texts[4];
-	uint32_t name;
+	const struct known_name *name;
 	bool is_set;
 	struct ht_op_cost cost;
 };
 
+/* A trace with operators: that of the rank, or a recording of its graphs. */
+struct source {
+	const struct ht_trace *t;
+	struct known_name *names; /* by string id */
+	struct ht_arg_cursor dims, types, strides, concrete;
+};
+#define MAX_SOURCES 8
+
 struct maker {
 	struct ht_run *run;
 	const struct ht_trace *t;
+	struct source sources[MAX_SOURCES]; /* the first is the rank's own */
+	size_t n_sources;
+	struct ht_origins origins; /* of graph launches; trace NULL: there are none */
 	const struct ht_efficiency_options *options;
 	const struct ht_op_rules *rules; /* NULL: none */
-	struct known_name *names;        /* by string id */
 	struct known_cost *costs;        /* open addressing */
 	size_t n_costs, cap_costs;
-	struct ht_arg_cursor dims, types, strides, concrete, bytes, sequence;
+	struct ht_arg_cursor bytes, sequence;
 	struct ht_arg_cursor grid, block, registers, shared;
 	struct ht_interval *intervals; /* room for the activities of one call */
 	struct ht_op_calls *ret;
@@ -62,15 +73,15 @@ const char *ht_roof_bound_name(enum ht_roof_bound bound)
 
 /* ---- whose activity it is ---- */
 
-static const struct known_name *look_at(struct maker *m, uint32_t row)
+static const struct known_name *look_at(struct maker *m, struct source *from, uint32_t row)
 {
 	static const struct known_name nothing = { 0 };
-	uint32_t id = m->t->name[row];
+	uint32_t id = from->t->name[row];
 	if (id == HT_NO_STR)
 		return &nothing;
-	struct known_name *known = &m->names[id];
+	struct known_name *known = &from->names[id];
 	if (!known->is_asked) {
-		const char *name = ht_str(m->t, id);
+		const char *name = ht_str(from->t, id);
 		known->rule = m->rules ? ht_op_rules_find(m->rules, name) : NULL;
 		known->formula = known->rule ? NULL : ht_op_formula_find(name);
 		known->is_generated = !known->formula && !known->rule &&
@@ -81,22 +92,62 @@ static const struct known_name *look_at(struct maker *m, uint32_t row)
 	return known;
 }
 
-static uint32_t owner_of(struct maker *m, uint32_t op)
+static uint32_t owner_of(struct maker *m, struct source *from, uint32_t op)
 {
+	const struct ht_trace *t = from->t;
 	if (op == HT_NONE)
 		return HT_NONE;
-	const struct known_name *known = look_at(m, op);
+	const struct known_name *known = look_at(m, from, op);
 	if (known->formula || known->rule || known->is_generated)
 		return op;
-	uint32_t row = m->t->parent[op];
-	for (size_t i = 0; i < MAX_CLIMB && row != HT_NONE; i++, row = m->t->parent[row]) {
-		if (m->t->kind[row] != HT_KIND_CPU_OP)
+	uint32_t row = t->parent[op];
+	for (size_t i = 0; i < MAX_CLIMB && row != HT_NONE; i++, row = t->parent[row]) {
+		if (t->kind[row] != HT_KIND_CPU_OP)
 			continue;
-		known = look_at(m, row);
+		known = look_at(m, from, row);
 		if (known->formula)
 			return ht_op_formula_is_matrix(known->formula) ? row : op;
 	}
 	return op;
+}
+
+/* NULL without memory, or when there are too many. */
+static struct source *source_of(struct maker *m, const struct ht_trace *t)
+{
+	for (size_t i = 0; i < m->n_sources; i++)
+		if (m->sources[i].t == t)
+			return &m->sources[i];
+	if (m->n_sources == MAX_SOURCES)
+		return NULL;
+	struct source *from = &m->sources[m->n_sources];
+	from->t = t;
+	from->names =
+	        ht_arena_alloc(m->run->scratch, (t->n_string_offsets + 1) * sizeof *from->names);
+	from->dims = ht_arg_cursor(t, "Input Dims");
+	from->types = ht_arg_cursor(t, "Input type");
+	from->strides = ht_arg_cursor(t, "Input Strides");
+	from->concrete = ht_arg_cursor(t, "Concrete Inputs");
+	m->n_sources += from->names != NULL;
+	return from->names ? from : NULL;
+}
+
+/* A kernel of a graph launch by the operator of its recording: one call for each launch. */
+static uint64_t owner_in_graph(struct maker *m, size_t i_gpu)
+{
+	struct ht_origin origin;
+	ht_origin_get(&m->origins, i_gpu, &origin);
+	uint32_t launch = m->t->gpu[i_gpu].launch;
+	struct source *from = origin.op_trace ? source_of(m, origin.op_trace) : NULL;
+	if (!from || launch == HT_NONE)
+		return HT_NONE;
+	return ((uint64_t)launch + 1) << 32 | owner_of(m, from, origin.op_row);
+}
+
+static uint64_t owner_of_activity(struct maker *m, size_t i_gpu)
+{
+	if (m->origins.trace && m->origins.of_graph && m->origins.of_graph[i_gpu])
+		return owner_in_graph(m, i_gpu);
+	return owner_of(m, &m->sources[0], m->t->gpu[i_gpu].op);
 }
 
 /* ---- costs ---- */
@@ -111,7 +162,8 @@ static bool grow_costs(struct maker *m)
 		const struct known_cost *old = &m->costs[i];
 		if (!old->is_set)
 			continue;
-		uint64_t hash = ht_hash_mix(ht_hash(old->texts, sizeof old->texts), old->name);
+		uint64_t hash =
+		        ht_hash_mix(ht_hash(old->texts, sizeof old->texts), (uintptr_t)old->name);
 		costs[HT_PROBE(at, cap, hash, !costs[at].is_set)] = *old;
 	}
 	m->costs = costs;
@@ -124,20 +176,20 @@ static bool is_same(const struct known_cost *a, const struct known_cost *b)
 	return a->name == b->name && !memcmp(a->texts, b->texts, sizeof a->texts);
 }
 
-static bool cost_of(struct maker *m, uint32_t op, struct ht_op_cost *ret)
+static bool cost_of(struct maker *m, struct source *from, uint32_t op, struct ht_op_cost *ret)
 {
-	const struct known_name *known = look_at(m, op);
+	const struct known_name *known = look_at(m, from, op);
 	*ret = (struct ht_op_cost){ .state = HT_COST_NO_FORMULA };
 	if (!known->formula && !known->rule && !known->is_generated)
 		return true;
-	struct known_cost key = {
-		{ ht_arg_cursor_str(&m->dims, op), ht_arg_cursor_str(&m->types, op),
-		        ht_arg_cursor_str(&m->strides, op), ht_arg_cursor_str(&m->concrete, op) },
-		m->t->name[op], true, { 0 }
-	};
+	struct known_cost key = { { ht_arg_cursor_str(&from->dims, op),
+		                          ht_arg_cursor_str(&from->types, op),
+		                          ht_arg_cursor_str(&from->strides, op),
+		                          ht_arg_cursor_str(&from->concrete, op) },
+		known, true, { 0 } };
 	if (4 * m->n_costs >= 3 * m->cap_costs && !grow_costs(m))
 		return false;
-	uint64_t hash = ht_hash_mix(ht_hash(key.texts, sizeof key.texts), key.name);
+	uint64_t hash = ht_hash_mix(ht_hash(key.texts, sizeof key.texts), (uintptr_t)key.name);
 	struct known_cost *place = &m->costs[HT_PROBE(
 	        at, m->cap_costs, hash, !m->costs[at].is_set || is_same(&m->costs[at], &key))];
 	if (!place->is_set) {
@@ -297,11 +349,28 @@ bool ht_op_is_recomputed(const struct ht_trace *t, struct ht_arg_cursor *sequenc
 	return false;
 }
 
-static bool make_call(struct maker *m, uint32_t owner, size_t first, size_t n)
+/* Whose row the owner of activities is. */
+static struct source *find_owner(struct maker *m, uint64_t owner, struct ht_op_call *call)
+{
+	struct source *from = &m->sources[0];
+	call->op = (uint32_t)owner;
+	call->op_trace = m->t;
+	if (owner <= HT_NONE)
+		return from;
+	struct ht_origin origin;
+	ht_origin_get(&m->origins, m->ret->activities[call->first], &origin);
+	from = source_of(m, origin.op_trace);
+	call->op_trace = from->t;
+	call->module = origin.module;
+	return from;
+}
+
+static bool make_call(struct maker *m, uint64_t owner, size_t first, size_t n)
 {
 	const struct ht_trace *t = m->t;
 	struct ht_op_call *call = &m->ret->list[m->ret->n++];
-	*call = (struct ht_op_call){ .op = owner, .longest = HT_NONE, .first = first, .n = n };
+	*call = (struct ht_op_call){ .longest = HT_NONE, .first = first, .n = n };
+	struct source *from = find_owner(m, owner, call);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = t->gpu[m->ret->activities[first + i]].row;
 		m->intervals[i] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
@@ -311,11 +380,12 @@ static bool make_call(struct maker *m, uint32_t owner, size_t first, size_t n)
 	size_t n_merged = ht_interval_merge(m->run->ctx->mem, m->intervals, n);
 	call->start_ns = m->intervals[0].start;
 	call->gpu_ns = ht_interval_length(m->intervals, n_merged);
-	if (owner == HT_NONE || is_link_copy(t, call->longest))
+	if (call->op == HT_NONE || is_link_copy(t, call->longest))
 		call->cost = cost_of_activity(m, call->longest);
-	else if (!cost_of(m, owner, &call->cost))
+	else if (!cost_of(m, from, call->op, &call->cost))
 		return false;
-	call->is_recomputed = call->cost.flops && ht_op_is_recomputed(t, &m->sequence, owner);
+	call->is_recomputed = call->cost.flops && call->op_trace == t &&
+	                      ht_op_is_recomputed(t, &m->sequence, call->op);
 	find_roof(m, call);
 	return true;
 }
@@ -352,7 +422,7 @@ static enum ht_status sort_activities(
 		if (gpu->class_ == HT_CLASS_COMM || gpu->class_ == HT_CLASS_SYNC)
 			continue;
 		activities[n] = frame->gpu[i];
-		owners[n++] = owner_of(m, gpu->op);
+		owners[n++] = owner_of_activity(m, frame->gpu[i]);
 	}
 	if (!ht_sort_keys(m->run->ctx->mem, owners, activities, n))
 		return ht_fail_nomem(m->run->ctx);
@@ -376,10 +446,20 @@ static enum ht_status make_calls(struct maker *m, const struct ht_frame *frame)
 		end = first + 1;
 		while (end < n && owners[first] != HT_NONE && owners[end] == owners[first])
 			end++;
-		if (!make_call(m, (uint32_t)owners[first], first, end - first))
+		if (!make_call(m, owners[first], first, end - first))
 			return ht_fail_nomem(m->run->ctx);
 	}
 	return HT_OK;
+}
+
+static bool has_graphs(const struct ht_trace *t)
+{
+	static const char *const names[] = { "cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch",
+		"cudaGraphLaunch_ptsz", "cuGraphLaunch_ptsz" };
+	for (size_t i = 0; i < HT_COUNT(names); i++)
+		if (ht_str_find(t, names[i]) != HT_NO_STR)
+			return true;
+	return false;
 }
 
 enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame,
@@ -388,19 +468,16 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 	const struct ht_trace *t = run->trace;
 	struct maker m = { .run = run, .t = t, .options = options, .ret = ret };
 	*ret = (struct ht_op_calls){ 0 };
-	m.dims = ht_arg_cursor(t, "Input Dims");
-	m.types = ht_arg_cursor(t, "Input type");
-	m.strides = ht_arg_cursor(t, "Input Strides");
-	m.concrete = ht_arg_cursor(t, "Concrete Inputs");
 	m.bytes = ht_arg_cursor(t, "bytes");
 	m.grid = ht_arg_cursor(t, "grid");
 	m.block = ht_arg_cursor(t, "block");
 	m.registers = ht_arg_cursor(t, "registers per thread");
 	m.shared = ht_arg_cursor(t, "shared memory");
 	m.sequence = ht_arg_cursor(t, "Sequence number");
-	m.names = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *m.names);
-	if (!m.names)
+	if (!source_of(&m, t))
 		return ht_fail_nomem(run->ctx);
+	if (has_graphs(t))
+		HT_TRY(ht_origins_make(run, false, &m.origins));
 	HT_TRY(ht_op_rules_attached(run, &m.rules));
 	HT_TRY(find_peaks(&m));
 	return make_calls(&m, frame);

@@ -5,7 +5,8 @@
  * aten::linear repeat nothing. An operator without a formula whose caller is a matrix product belongs to that: it is how the
  * product is done. Time is the union of the activities of the call, work of several kernels at once counts once; the cost
  * belongs to the call once. Copies between host and device are limited by the link and have no cost here. Communication is
- * left out: it is measured by other means (collectives).
+ * left out: it is measured by other means (collectives). Kernels of a graph launch count at the operator that they have in the
+ * recording that the graph is read against (origin/origin.h), once for each launch; without one they have no operator.
  *
  * Recomputed are products of a forward pass that run inside the backward pass (activation checkpointing): the operator, or
  * one around it, has a sequence number of its own and stands below an autograd node. Operators of the backward pass itself
@@ -31,8 +32,11 @@ enum ht_roof_bound {
 const char *ht_roof_bound_name(enum ht_roof_bound bound); /* NULL: unknown */
 
 struct ht_op_call {
-	uint32_t op;      /* row, HT_NONE: activity that no operator launched */
-	uint32_t longest; /* row of its longest activity */
+	uint32_t op; /* row, HT_NONE: activity that no operator launched */
+	const struct ht_trace
+	        *op_trace;  /* that the row is of: the rank's, or a recording of its graph */
+	const char *module; /* of a graph, as the recording says; NULL: the trace's own */
+	uint32_t longest;   /* row of its longest activity */
 	int64_t start_ns, gpu_ns;
 	struct ht_op_cost cost;
 	enum ht_dtype dtype; /* that the peak is of: float products by the kernel's instruction */

@@ -332,6 +332,8 @@ enum ht_status ht_choice_site(
 		.shapes = entry->op == HT_NONE ? NULL : ht_arg_str(t, "Input Dims", entry->op),
 		.module = module == HT_NONE ? NULL : twin->modules.module_texts[module],
 		.source = ht_line_around(t, twin->lines, entry->launch),
+		.op_trace = entry->op == HT_NONE ? NULL : t,
+		.op_row = entry->op,
 	};
 	return HT_OK;
 }

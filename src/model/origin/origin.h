@@ -42,6 +42,9 @@ struct ht_origin {
 	double confidence; /* 0 to 1 */
 	const char *op, *module, *source;
 	const char *shapes; /* dimensions of the operator's inputs, as in the trace that has them */
+	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */
+	const struct ht_trace *op_trace;
+	uint32_t op_row;
 };
 
 /* One way in which graphs were replayed. */

@@ -1,7 +1,7 @@
 /*
  * use_table.c - see use_table.h.
  */
-#include "model/efficiency/use_table.h"
+#include "model/utilisation/use_table.h"
 
 #include "base/sort.h"
 #include "model/finding/hint.h"

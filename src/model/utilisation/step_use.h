@@ -9,11 +9,11 @@
  * Step time is the one of timed_steps.h; a trace without steps is one, over its operators. Calls belong to the step that launched
  * them. Where a product has no known peak nothing is said of the step.
  */
-#ifndef HT_MODEL_EFFICIENCY_STEP_USE_H
-#define HT_MODEL_EFFICIENCY_STEP_USE_H
+#ifndef HT_MODEL_UTILISATION_STEP_USE_H
+#define HT_MODEL_UTILISATION_STEP_USE_H
 
 #include "model/efficiency/cost_groups.h"
-#include "model/efficiency/model_spec.h"
+#include "model/utilisation/model_spec.h"
 
 struct ht_step_use {
 	int64_t number; /* HT_NO_I64: all that were looked at */

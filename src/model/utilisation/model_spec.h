@@ -7,8 +7,8 @@
  * layers, heads, size of a head and length of sequences are those of attention. A token costs 6 n + 12 layers heads head seq,
  * forward and backward; recomputation is not counted, and a causal mask does not make attention cheaper.
  */
-#ifndef HT_MODEL_EFFICIENCY_MODEL_SPEC_H
-#define HT_MODEL_EFFICIENCY_MODEL_SPEC_H
+#ifndef HT_MODEL_UTILISATION_MODEL_SPEC_H
+#define HT_MODEL_UTILISATION_MODEL_SPEC_H
 
 #include "model/run.h"
 

@@ -1,10 +1,10 @@
 /*
  * use_table.h - how well steps use the device (step_use.h), and what has no formula, as rows.
  */
-#ifndef HT_MODEL_EFFICIENCY_USE_TABLE_H
-#define HT_MODEL_EFFICIENCY_USE_TABLE_H
+#ifndef HT_MODEL_UTILISATION_USE_TABLE_H
+#define HT_MODEL_UTILISATION_USE_TABLE_H
 
-#include "model/efficiency/step_use.h"
+#include "model/utilisation/step_use.h"
 #include "table/table.h"
 
 #define HT_USE_COLUMNS(COLUMN)                                                                     \

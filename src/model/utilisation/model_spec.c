@@ -1,7 +1,7 @@
 /*
  * model_spec.c - see model_spec.h.
  */
-#include "model/efficiency/model_spec.h"
+#include "model/utilisation/model_spec.h"
 
 #include "base/literal.h"
 

@@ -1,7 +1,7 @@
 /*
  * use_sum.c - see use_sum.h.
  */
-#include "model/efficiency/use_sum.h"
+#include "model/utilisation/use_sum.h"
 
 #include <math.h>
 

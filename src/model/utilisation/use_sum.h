@@ -3,10 +3,10 @@
  *
  * Figures over step time are weighted by step time and devices, those over GPU time by GPU time.
  */
-#ifndef HT_MODEL_EFFICIENCY_USE_SUM_H
-#define HT_MODEL_EFFICIENCY_USE_SUM_H
+#ifndef HT_MODEL_UTILISATION_USE_SUM_H
+#define HT_MODEL_UTILISATION_USE_SUM_H
 
-#include "model/efficiency/use_table.h"
+#include "model/utilisation/use_table.h"
 #include "model/finding/finding.h"
 #include "model/part.h"
 

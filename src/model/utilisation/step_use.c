@@ -1,7 +1,7 @@
 /*
  * step_use.c - see step_use.h.
  */
-#include "model/efficiency/step_use.h"
+#include "model/utilisation/step_use.h"
 
 #include "base/checked.h"
 #include "base/search.h"
