@@ -98,8 +98,40 @@ def bars(table, y, top):
     return figure
 
 
-def figure(table, y=None, top=30):
+def column_of_unit(table, unit):
+    """The first column in a unit, None when there is none."""
+    return next((name for name in table.columns if table.info(name)["unit"] == unit), None)
+
+
+def roofline(table, x, y, roofs):
+    """A mark per row: operations per second over operations per byte, its area the time; a roof per type."""
+    time = next(name for name in table.columns if table.info(name)["type"] == "duration")
+    labels = table.labels(len(table))
+    rows = [row for row in zip(table._core.values(x), table._core.values(y), table._core.values(time), labels)
+            if row[0] and row[1] and row[2]]
+    longest = max((row[2] for row in rows), default=1)
+    figure = graph.Figure(graph.Scatter(
+        x=[row[0] for row in rows], y=[row[1] for row in rows], mode="markers", customdata=[row[3] for row in rows],
+        marker=dict(size=[6 + 30 * (row[2] / longest) ** 0.5 for row in rows], opacity=0.65),
+        hovertemplate="%{customdata}<br>%{x:.4g} FLOP/byte<br>%{y:.4g} FLOP/s<extra></extra>", showlegend=False))
+    for peak, memory, dtype in zip(*(roofs._core.values(name) for name in ("peak_flops_per_s", "memory_bytes_per_s", "dtype"))
+                                   if roofs is not None else ((), (), ())):
+        if peak and memory:
+            ridge = peak / memory
+            figure.add_trace(graph.Scatter(x=[ridge / 1000, ridge, ridge * 10], y=[peak / 1000, peak, peak],
+                                           mode="lines", name=dtype))
+    figure.update_xaxes(type="log", title=axis(table, x, "FLOP/byte"))
+    figure.update_yaxes(type="log", title=axis(table, y, "FLOP/s"))
+    return figure
+
+
+def figure(table, y=None, top=30, roofs=None):
     """The plot that fits the table."""
+    intensity, rate = column_of_unit(table, "FLOP/byte"), column_of_unit(table, "FLOP/s")
+    if y is None and intensity and rate and len(table):
+        result = roofline(table, intensity, rate, roofs)
+        result.update_layout(title=table.title, template="plotly_white", legend_title_text="")
+        return result
     names = _show.share_columns(table) if y is None else []
     time = next((name for name in table.columns if table.info(name)["type"] == "time"), None)
     groups = {}

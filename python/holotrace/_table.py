@@ -279,11 +279,12 @@ class Table:
         import pyarrow.ipc
         return pyarrow.ipc.open_stream(self._core.render("arrow")).read_all()
 
-    def plot(self, y=None, *, top=30):
-        """A plotly figure: series over time as lines, shares as stacked bars, else bars of a measure.
+    def plot(self, y=None, *, top=30, roofs=None):
+        """A plotly figure: series over time as lines, shares as stacked bars, rates over intensity as a roofline, else bars of a measure.
 
-        y names the measure when the usual one is not wanted; top is how many bars are drawn.
+        y names the measure when the usual one is not wanted; top is how many bars are drawn; roofs is the table
+        efficiency(view="roofs"), whose peaks a roofline has.
         """
         _need("plotly", "plot()")
         from . import _plot
-        return _plot.figure(self, y, top)
+        return _plot.figure(self, y, top, roofs)

@@ -175,6 +175,12 @@ def test_plot(ddp, examples):
     assert all(math.isclose(total, 100, abs_tol=1) for total in totals)
     assert ddp.queue_length(view="series").plot().data[0].mode == "lines"
     assert len(ddp.kernel_breakdown().plot(y="count", top=5).data[0].x) == 5
+    table, roofs = ddp.efficiency(by="shape"), ddp.efficiency(view="roofs")
+    line = table.plot(roofs=roofs)
+    drawn = [i for i, flops in enumerate(table["flops"]) if flops and table["bytes"][i]]
+    assert list(line.data[0].x) == [table["intensity"][i] for i in drawn] and line.layout.xaxis.type == "log"
+    assert {"bf16", "fp32"} <= {trace.name for trace in line.data[1:]}
+    assert line.data[1].y[-1] == max(line.data[1].y) == roofs["peak_flops_per_s"][0]
     with pytest.raises(ValueError):
         ddp.kernel_breakdown().plot(y="name")
     with pytest.raises(KeyError):

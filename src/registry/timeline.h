@@ -6,6 +6,7 @@
 
 #include "attach/attach.h"
 #include "model/calls/attribution.h"
+#include "model/efficiency/row_costs.h"
 #include "model/origin/origin.h"
 #include "store/ranges.h"
 #include "table/table.h"
@@ -37,6 +38,7 @@ struct ht_timeline {
 	struct ht_attribution attribution;
 	bool has_attribution;
 	struct ht_origins origins;          /* with the attribution */
+	struct ht_row_costs costs;          /* likewise */
 	struct ht_reload *held;             /* keeps what is attached */
 	const struct ht_attached *attached; /* NULL: nothing is */
 };

@@ -33,6 +33,8 @@ static enum ht_status attribution_of(
 		status = ht_attribution_make(&run, own->trace, HT_ATTRIBUTE_ALL, &own->attribution);
 		if (status == HT_OK)
 			status = ht_origins_make(&run, true, &own->origins);
+		if (status == HT_OK)
+			status = ht_row_costs_make(&run, &own->costs);
 		own->has_attribution = status == HT_OK;
 	}
 	pthread_mutex_unlock(&own->lock);
@@ -108,7 +110,7 @@ static enum ht_status put_details(ht_ctx *ctx, const ht_timeline *timeline, uint
 	const struct ht_attribution *attribution;
 	HT_TRY(attribution_of(ctx, timeline, &attribution));
 	struct ht_event_source source = { ctx, scratch, t, timeline->info.rank, attribution,
-		&timeline->origins };
+		&timeline->origins, &timeline->costs };
 	struct ht_event_column column;
 	for (size_t i = 0; i < HT_N_EVENT_FIELDS; i++) {
 		if (!ht_event_column_find(t, ht_event_fields[i].name, &column))

@@ -113,6 +113,16 @@ static const struct {
 	        { HT_HOW_FIELD, "origin_method" }, EVENTS | GPU },
 	{ { "origin_confidence", HT_RATIO, HT_DETAIL, "how sure its origin is, 0 to 1", NULL },
 	        { HT_HOW_FIELD, "origin_confidence" }, EVENTS | GPU },
+	{ { "flops", HT_I64, HT_DETAIL,
+	          "operations of matrix products, at the operator and its longest GPU activity",
+	          "FLOP" },
+	        { HT_HOW_FIELD, "flops" }, EVENTS | GPU | OPS },
+	{ { "bytes", HT_BYTES, HT_DETAIL,
+	          "compulsory memory traffic, at the operator and its longest GPU activity", NULL },
+	        { HT_HOW_FIELD, "bytes" }, EVENTS | GPU | OPS },
+	{ { "bound", HT_STR, HT_DETAIL, "what limits it at best: compute, memory, latency or link",
+	          NULL },
+	        { HT_HOW_FIELD, "bound" }, EVENTS | GPU | OPS },
 	{ { "span_ns", HT_DURATION, HT_DETAIL, "length of the span, of B and E pairs too", NULL },
 	        { HT_HOW_FIELD, "span_ns" }, EVENTS },
 	{ { "unix_ns", HT_TIME, HT_DETAIL, "start as unix time, where the file has a base", NULL },
@@ -284,6 +294,7 @@ static int start_field(struct ht_event_walk *w, int column, struct ht_event_colu
 	struct ht_event_column *field = &w->fields[column];
 	const struct ht_attribution *attribution = NULL;
 	const struct ht_origins *origins = NULL;
+	const struct ht_row_costs *costs = NULL;
 	*ret = field;
 	if (w->i_fields != w->i_rank) {
 		memset(w->is_started, 0, w->vtab->n_columns);
@@ -300,10 +311,12 @@ static int start_field(struct ht_event_walk *w, int column, struct ht_event_colu
 	int code = parts ? ht_sql_attribution(s, w->i_rank, parts, &attribution) : SQLITE_OK;
 	if (code == SQLITE_OK && ht_event_column_needs_origins(field))
 		code = ht_sql_origins(s, w->i_rank, &origins);
+	if (code == SQLITE_OK && ht_event_column_needs_costs(field))
+		code = ht_sql_costs(s, w->i_rank, &costs);
 	if (code != SQLITE_OK)
 		return code;
 	struct ht_event_source source = { s->ctx, &w->arena, w->trace,
-		s->set->roster.ranks[w->i_rank].number, attribution, origins };
+		s->set->roster.ranks[w->i_rank].number, attribution, origins, costs };
 	ht_event_column_start(field, &source);
 	w->is_started[column] = 1;
 	return SQLITE_OK;

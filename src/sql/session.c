@@ -90,24 +90,49 @@ int ht_sql_attribution(
 	return code;
 }
 
+/* A run over the rank, for what models find out about it. */
+static enum ht_status run_of(
+        struct ht_sql_session *s, size_t i, const struct ht_trace *trace, struct ht_run *ret_run)
+{
+	*ret_run = (struct ht_run){ .ctx = s->ctx,
+		.scratch = &s->arena,
+		.trace = trace,
+		.rank = s->set->roster.ranks[i].number,
+		.i_rank = i };
+	return ht_attached_of(s->ctx, s->set, i, &ret_run->attached);
+}
+
 int ht_sql_origins(struct ht_sql_session *s, size_t i, const struct ht_origins **ret)
 {
 	struct ht_sql_rank *rank = &s->ranks[i];
 	const struct ht_trace *trace;
 	int code = ht_sql_take(s, i, &trace);
 	if (code == SQLITE_OK && !rank->has_origins) {
-		struct ht_run run = { .ctx = s->ctx,
-			.scratch = &s->arena,
-			.trace = trace,
-			.rank = s->set->roster.ranks[i].number,
-			.i_rank = i };
-		enum ht_status status = ht_attached_of(s->ctx, s->set, i, &run.attached);
+		struct ht_run run;
+		enum ht_status status = run_of(s, i, trace, &run);
 		if (status == HT_OK)
 			status = ht_origins_make(&run, true, &rank->origins);
 		code = ht_sql_failed(s, status);
 		rank->has_origins = code == SQLITE_OK;
 	}
 	*ret = &rank->origins;
+	return code;
+}
+
+int ht_sql_costs(struct ht_sql_session *s, size_t i, const struct ht_row_costs **ret)
+{
+	struct ht_sql_rank *rank = &s->ranks[i];
+	const struct ht_trace *trace;
+	int code = ht_sql_take(s, i, &trace);
+	if (code == SQLITE_OK && !rank->has_costs) {
+		struct ht_run run;
+		enum ht_status status = run_of(s, i, trace, &run);
+		if (status == HT_OK)
+			status = ht_row_costs_make(&run, &rank->costs);
+		code = ht_sql_failed(s, status);
+		rank->has_costs = code == SQLITE_OK;
+	}
+	*ret = &rank->costs;
 	return code;
 }
 

@@ -14,6 +14,7 @@
 #define HT_SQL_SQL_H
 
 #include "model/calls/attribution.h"
+#include "model/efficiency/row_costs.h"
 #include "model/origin/origin.h"
 #include "model/clocks/clocks.h"
 #include "sql/sqlite.h"
@@ -35,6 +36,8 @@ struct ht_sql_rank {
 	struct ht_attribution attribution;
 	struct ht_origins origins;
 	bool has_origins;
+	struct ht_row_costs costs;
+	bool has_costs;
 	unsigned attributes; /* parts of it that are made */
 	struct ht_row_index correlations;
 	bool has_correlations, has_ranges;
@@ -86,6 +89,7 @@ int ht_sql_attribution(
         struct ht_sql_session *s, size_t i, unsigned parts, const struct ht_attribution **ret);
 /* Whose the rank's GPU work is. */
 int ht_sql_origins(struct ht_sql_session *s, size_t i, const struct ht_origins **ret);
+int ht_sql_costs(struct ht_sql_session *s, size_t i, const struct ht_row_costs **ret);
 /* The rows of a correlation id: looked for, and with the index when it is there or enough have asked to pay for making
  * it; that is kept with the set where that is possible. The rows are in the arena, or the index. */
 int ht_sql_correlated(struct ht_sql_session *s, size_t i, int64_t value, struct ht_arena *arena,

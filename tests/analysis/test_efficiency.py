@@ -154,6 +154,29 @@ def test_savings_stay_below_the_what_if(tmp_path):
     assert order == sorted(order, reverse=True)
 
 
+@pytest.mark.parametrize("recording", ["capture.json.gz", "eager.json.gz"])
+def test_graphs_count_as_their_recordings(recording):
+    """A replay of the graph computes what a step of the eager run does; without a recording its kernels are unmodelled."""
+    graphs = DATA / "graphs"
+    eager = {int(row["flops"]) for row in totals(graphs / "eager.json.gz") if row["step"]}
+    replay = {int(row["flops"]) for row in totals(graphs / "replay.json.gz", "--attach", graphs / recording) if row["step"]}
+    assert replay == eager and len(eager) == 1
+    plain = totals(graphs / "replay.json.gz")[0]
+    assert int(plain["flops"]) == 0 and float(plain["modelled_share"]) < 0.1
+    assert {row["method"] for row in efficiency(graphs / "replay.json.gz", "--view", "unmodelled")} == {"none: no operator"}
+
+
+def test_sql_has_the_same_sums():
+    """At operators and at GPU activities each call counts once."""
+    trace = support.ROOT / "examples" / "train"
+    rows = efficiency(trace, "--step", "all")
+    for table in ("ops", "gpu"):
+        names, cells = support.read_csv(support.output("sql", trace, f"select sum(flops), count(distinct bound) from {table}", "--format", "csv"))
+        assert int(cells[0][0]) == sum(int(row["flops"] or 0) for row in rows)
+    names, cells = support.read_csv(support.output("sql", trace, "select sum(bytes) from ops where name = 'aten::mm'", "--format", "csv"))
+    assert int(cells[0][0]) == next(int(row["bytes"]) for row in rows if row["key"] == "aten::mm")
+
+
 def test_rules_of_the_user_come_first(tmp_path):
     """A rule for aten::mm that counts a thousand operations for each of its elements replaces the formula; others stay."""
     (tmp_path / "rules.txt").write_text("# ours\naten::m? flops = 1000 * n0 bytes = e0 * n0\n")

@@ -102,7 +102,7 @@ struct request {
 	size_t n;
 	bool with_derived, with_graph, with_et;
 	unsigned attributes; /* what columns need of the trace's attribution */
-	bool with_origins;
+	bool with_origins, with_costs;
 };
 
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
@@ -158,6 +158,7 @@ static enum ht_status add_column(
 	} else {
 		q->attributes |= ht_event_column_attribution(&shown->event);
 		q->with_origins |= ht_event_column_needs_origins(&shown->event);
+		q->with_costs |= ht_event_column_needs_costs(&shown->event);
 	}
 	q->n++;
 	return HT_OK;
@@ -223,6 +224,7 @@ struct sources {
 	const void *cells; /* what derived columns are read from */
 	struct ht_et_cells et;
 	struct ht_origins origins;
+	struct ht_row_costs costs;
 };
 
 static void put_event(
@@ -245,7 +247,7 @@ static void start_columns(const struct request *q, struct ht_run *r,
         const struct ht_attribution *attribution, const struct sources *from)
 {
 	struct ht_event_source source = { r->ctx, r->scratch, r->trace, r->rank, attribution,
-		q->with_origins ? &from->origins : NULL };
+		q->with_origins ? &from->origins : NULL, q->with_costs ? &from->costs : NULL };
 	for (size_t k = 0; k < q->n; k++)
 		if (q->columns[k].derived < 0 && q->columns[k].et < 0)
 			ht_event_column_start(&q->columns[k].event, &source);
@@ -311,6 +313,8 @@ static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 	HT_TRY(add_columns(run, part->facts[0], &q));
 	if (q.with_origins)
 		HT_TRY(ht_origins_make(run, true, &from.origins));
+	if (q.with_costs)
+		HT_TRY(ht_row_costs_make(run, &from.costs));
 	if (q.with_et)
 		HT_TRY(ht_et_cells_start(run, &from.et));
 	enum ht_status status = (run->policy.events_of_frame ? put_frame : put_rows)(

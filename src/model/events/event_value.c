@@ -47,6 +47,9 @@ enum field {
 	ORIGIN_SOURCE,
 	ORIGIN_METHOD,
 	ORIGIN_CONFIDENCE,
+	FLOPS,
+	BYTES,
+	BOUND,
 	DOCUMENT,
 	ID,
 	N_FIELDS
@@ -110,6 +113,13 @@ const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS] = {
 	[ORIGIN_METHOD] = { "origin_method", HT_STR, HT_DETAIL, "how its origin is known", NULL },
 	[ORIGIN_CONFIDENCE] = { "origin_confidence", HT_RATIO, HT_DETAIL,
 	        "how sure its origin is, 0 to 1", NULL },
+	[FLOPS] = { "flops", HT_I64, HT_DETAIL,
+	        "operations of matrix products, at the operator and its longest GPU activity",
+	        "FLOP" },
+	[BYTES] = { "bytes", HT_BYTES, HT_DETAIL,
+	        "compulsory memory traffic, at the operator and its longest GPU activity", NULL },
+	[BOUND] = { "bound", HT_STR, HT_DETAIL,
+	        "what limits it at best: compute, memory, latency or link", NULL },
 	[DOCUMENT] = { "document", HT_I64, HT_DETAIL, "which of several documents in the file",
 	        NULL },
 	[ID] = { "id", HT_EVENT, HT_KEY, "the event, as rank:row", NULL },
@@ -193,6 +203,11 @@ unsigned ht_event_column_attribution(const struct ht_event_column *c)
 bool ht_event_column_needs_origins(const struct ht_event_column *c)
 {
 	return c->field >= ORIGIN_OP && c->field <= ORIGIN_CONFIDENCE;
+}
+
+bool ht_event_column_needs_costs(const struct ht_event_column *c)
+{
+	return c->field >= FLOPS && c->field <= BOUND;
 }
 
 void ht_event_column_start(struct ht_event_column *c, const struct ht_event_source *source)
@@ -391,6 +406,19 @@ static void read_origin(const struct ht_event_column *c, uint32_t row, struct ht
 	                                         : ht_origin_method_name(origin.method));
 }
 
+static void read_cost(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+{
+	const struct ht_op_call *call = c->source.costs ? ht_row_cost(c->source.costs, row) : NULL;
+	if (!call)
+		return;
+	if (c->field == BOUND)
+		read_text(v, ht_roof_bound_name(call->bound));
+	else if (c->field == FLOPS)
+		set_i64(v, (int64_t)call->cost.flops);
+	else if (call->cost.has_bytes)
+		set_i64(v, (int64_t)call->cost.bytes);
+}
+
 static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
@@ -513,6 +541,9 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	case ORIGIN_SOURCE:
 	case ORIGIN_METHOD:
 	case ORIGIN_CONFIDENCE: read_origin(c, row, v); break;
+	case FLOPS:
+	case BYTES:
+	case BOUND: read_cost(c, row, v); break;
 	case DOCUMENT: set_i64(v, track->document); break;
 	default: break;
 	}

@@ -13,6 +13,7 @@
 #define HT_MODEL_EVENTS_EVENT_VALUE_H
 
 #include "model/calls/attribution.h"
+#include "model/efficiency/row_costs.h"
 #include "model/origin/origin.h"
 
 /* A value by the column's type: i64 (also times, durations, events, booleans), u64, f64, or text. */
@@ -33,6 +34,7 @@ struct ht_event_source {
 	/* with what the columns in use read of it; NULL when they read nothing */
 	const struct ht_attribution *attribution;
 	const struct ht_origins *origins; /* likewise */
+	const struct ht_row_costs *costs; /* likewise */
 };
 
 /* An argument column of one trace and where reading was last. */
@@ -54,7 +56,7 @@ struct ht_event_column {
 };
 
 /* Fields and links of every event. */
-#define HT_N_EVENT_FIELDS 38
+#define HT_N_EVENT_FIELDS 41
 extern const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS];
 /* False when no field, link or argument of the trace has that name: "name", "args.bytes", "event.s";
  * "type.bytes" is what the argument is in the file: string, json (a list or an object), int, float, bool
@@ -65,6 +67,8 @@ bool ht_event_column_find(
 unsigned ht_event_column_attribution(const struct ht_event_column *column);
 /* Whether it reads origins. */
 bool ht_event_column_needs_origins(const struct ht_event_column *column);
+/* Whether it reads costs. */
+bool ht_event_column_needs_costs(const struct ht_event_column *column);
 /* Times in the clock of all ranks are the trace's own: who knows the clock moves them. */
 void ht_event_column_start(struct ht_event_column *column, const struct ht_event_source *source);
 void ht_event_value(struct ht_event_column *column, uint32_t row, struct ht_value *ret_value);
