@@ -252,14 +252,9 @@ static void check_groups(struct ht_et_check *c, const struct ht_et_groups *group
 		ht_et_report(c, HT_ET042, HT_ET_ERROR, groups->first_bad,
 		        "the declaration of process groups is not valid JSON");
 	for (size_t i = 0; i < groups->n; i++)
-		for (size_t k = i; k > 0 && groups->list[k - 1].node == groups->list[i].node; k--)
-			if (groups->list[k - 1].name && groups->list[i].name &&
-			        !strcmp(groups->list[k - 1].name, groups->list[i].name)) {
-				ht_et_report(c, HT_ET042, HT_ET_WARNING, groups->list[i].node,
-				        "process group %.64s is declared twice",
-				        groups->list[i].name);
-				break;
-			}
+		if (groups->list[i].is_repeated)
+			ht_et_report(c, HT_ET042, HT_ET_WARNING, groups->list[i].node,
+			        "process group %.64s is declared twice", groups->list[i].name);
 }
 
 /* ---- kernels and ranges ---- */

@@ -3,6 +3,7 @@
  */
 #include "et/et_groups.h"
 
+#include "base/hash.h"
 #include "et/et_args.h"
 #include "json/text.h"
 
@@ -88,6 +89,35 @@ static enum ht_status add_node(struct finding *f, const struct ht_et *et, uint32
 	return HT_OK;
 }
 
+static struct ht_et_group_slot *slot_of(const struct ht_et_groups *groups, const char *name)
+{
+	const struct ht_et_group_slot *slots = groups->slots;
+	return &groups->slots[HT_PROBE(at, groups->n_slots, ht_hash(name, strlen(name)),
+	        !slots[at].first_1 || !strcmp(groups->list[slots[at].first_1 - 1].name, name))];
+}
+
+/* Traces of large jobs have thousands of groups. */
+static bool index_names(struct ht_et_groups *groups, struct ht_arena *arena)
+{
+	for (groups->n_slots = 16; groups->n_slots < 2 * groups->n;)
+		groups->n_slots *= 2;
+	groups->slots = ht_arena_alloc(arena, groups->n_slots * sizeof *groups->slots);
+	if (!groups->slots)
+		return false;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		struct ht_et_group *group = &groups->list[i];
+		if (!group->name)
+			continue;
+		struct ht_et_group_slot *slot = slot_of(groups, group->name);
+		group->is_repeated =
+		        slot->first_1 && groups->list[slot->last_1 - 1].node == group->node;
+		slot->last_1 = i + 1;
+		if (!slot->first_1)
+			slot->first_1 = i + 1;
+	}
+	return true;
+}
+
 enum ht_status ht_et_groups_find(ht_ctx *ctx, const struct ht_et *et, struct ht_arena *arena,
         struct ht_et_groups *ret_groups)
 {
@@ -104,6 +134,8 @@ enum ht_status ht_et_groups_find(ht_ctx *ctx, const struct ht_et *et, struct ht_
 		if (n_bytes)
 			memcpy(f.groups.list, f.list.data, n_bytes);
 		f.groups.n = f.list.n;
+		if (!index_names(&f.groups, arena))
+			status = ht_fail_nomem(ctx);
 		*ret_groups = f.groups;
 	}
 	ht_vec_free(ctx->mem, &f.list, sizeof(struct ht_et_group));
@@ -112,8 +144,6 @@ enum ht_status ht_et_groups_find(ht_ctx *ctx, const struct ht_et *et, struct ht_
 
 const struct ht_et_group *ht_et_group_of(const struct ht_et_groups *groups, const char *name)
 {
-	for (size_t i = 0; i < groups->n; i++)
-		if (groups->list[i].name && !strcmp(groups->list[i].name, name))
-			return &groups->list[i];
-	return NULL;
+	uint32_t first_1 = slot_of(groups, name)->first_1;
+	return first_1 ? &groups->list[first_1 - 1] : NULL;
 }

@@ -14,6 +14,7 @@ struct ht_et_group {
 	const char *ranks;                        /* JSON list */
 	int64_t size, count;                      /* -1 when absent */
 	uint32_t node;                            /* row that declares it */
+	bool is_repeated;                         /* the node declares that name before, too */
 };
 
 struct ht_et_groups {
@@ -21,6 +22,11 @@ struct ht_et_groups {
 	size_t n;
 	size_t n_bad; /* declarations that are no JSON */
 	uint32_t first_bad;
+	/* by name: place of the first group of it, and of the last one, plus 1; 0: free */
+	struct ht_et_group_slot {
+		uint32_t first_1, last_1;
+	} * slots;
+	size_t n_slots; /* a power of two */
 };
 
 /* All groups in file order; memory is the arena's. */

@@ -156,29 +156,34 @@ static const char *name_of(const struct ht_csv_cell *header, struct ht_arena *ar
 	return name;
 }
 
-static bool is_repeated(const struct ht_ascend_plan *plan, const char *name, size_t n)
+/* Whether a column of that name was there before; false when out of memory. */
+static bool note_name(
+        struct ht_mem *mem, struct ht_text_table *names, const char *name, bool *ret_repeated)
 {
-	for (size_t i = 0; i < plan->n; i++)
-		if (plan->columns[i].n_key == n && !memcmp(plan->columns[i].key, name, n))
-			return true;
-	return false;
+	size_t n = strlen(name);
+	struct ht_text text = { name, ht_hash(name, n), (uint32_t)n, 0 };
+	*ret_repeated = ht_text_table_find(names, name, n, text.hash) != NULL;
+	return *ret_repeated || ht_text_table_put(mem, names, &text);
 }
 
 enum ht_status ht_ascend_plan_make(const struct ht_csv *header, struct ht_ascend_plan *ret_plan)
 {
 	struct ht_ascend_plan plan = { .n = 0 };
-	ht_arena_init(&plan.arena, header->ctx->mem);
+	struct ht_mem *mem = header->ctx->mem;
+	struct ht_text_table names = { 0 };
+	ht_arena_init(&plan.arena, mem);
 	plan.columns = ht_arena_alloc(&plan.arena, (header->n_cells + 1) * sizeof *plan.columns);
 	bool ok = plan.columns != NULL;
 	for (size_t i = 0; ok && i < header->n_cells; i++) {
 		struct ht_ascend_column column = { .n_key = 0 };
 		column.key = name_of(&header->cells[i], &plan.arena, &column.is_text);
-		ok = column.key != NULL;
+		ok = column.key && note_name(mem, &names, column.key, &column.is_used);
 		column.n_key = ok ? strlen(column.key) : 0;
-		column.is_used = !column.n_key || is_repeated(&plan, column.key, column.n_key);
+		column.is_used |= !column.n_key;
 		memset(column.of, 0xff, sizeof column.of);
 		plan.columns[plan.n++] = column;
 	}
+	ht_mem_free(mem, names.slots, names.cap * sizeof *names.slots);
 	if (!ok) {
 		ht_arena_done(&plan.arena);
 		return ht_fail_nomem(header->ctx);

@@ -19,7 +19,8 @@ struct draft_column {
 struct draft {
 	uint32_t name;
 	uint64_t n_rows;
-	struct ht_vec columns; /* struct draft_column */
+	struct ht_vec columns;      /* struct draft_column */
+	struct ht_text_table names; /* of columns; the id is the place in the list */
 };
 
 static struct draft *draft_at(struct ht_builder *b, uint32_t table)
@@ -27,10 +28,9 @@ static struct draft *draft_at(struct ht_builder *b, uint32_t table)
 	return (struct draft *)b->drafts.data + table;
 }
 
-/* The id of a text; bytes that are no UTF-8 become U+FFFD. */
-static bool intern(struct ht_builder *b, const char *text, size_t n, uint32_t *ret_id)
+/* A text as the pool has it; bytes that are no UTF-8 become U+FFFD. */
+static bool intern(struct ht_builder *b, const char *text, size_t n, struct ht_text *ret_text)
 {
-	struct ht_text known;
 	size_t bad = 0, at = 0, n_copy = n;
 	while (at < n && ht_utf8_length(text + at, n - at))
 		at += ht_utf8_length(text + at, n - at);
@@ -41,19 +41,19 @@ static bool intern(struct ht_builder *b, const char *text, size_t n, uint32_t *r
 		ht_chunk_stat(&b->all, HT_STAT_invalid_utf8, -1, 1);
 	const char *valid = copy ? copy : text;
 	bool ok = (at >= n || copy) &&
-	          ht_pool_add(&b->strings, valid, n_copy, ht_hash(valid, n_copy), &known);
+	          ht_pool_add(&b->strings, valid, n_copy, ht_hash(valid, n_copy), ret_text);
 	if (copy)
 		ht_mem_free(b->mem, copy, n * 3);
-	if (ok)
-		*ret_id = known.id;
 	return ok;
 }
 
 uint32_t ht_draft_table(struct ht_builder *b, const char *name)
 {
 	struct draft draft = { 0 };
-	if (!intern(b, name, strlen(name), &draft.name))
+	struct ht_text text;
+	if (!intern(b, name, strlen(name), &text))
 		return UINT32_MAX;
+	draft.name = text.id;
 	for (uint32_t i = 0; i < b->drafts.n; i++)
 		if (draft_at(b, i)->name == draft.name)
 			return i;
@@ -65,16 +65,20 @@ uint32_t ht_draft_table(struct ht_builder *b, const char *name)
 uint32_t ht_draft_column(struct ht_builder *b, uint32_t table, const char *key, size_t n_key)
 {
 	struct draft_column column = { .type = HT_ARG_I64 };
-	if (table == UINT32_MAX || !intern(b, key, n_key, &column.key))
+	struct ht_text name;
+	if (table == UINT32_MAX || !intern(b, key, n_key, &name))
 		return UINT32_MAX;
 	struct draft *draft = draft_at(b, table);
-	const struct draft_column *columns = draft->columns.data;
-	for (uint32_t i = 0; i < draft->columns.n; i++)
-		if (columns[i].key == column.key)
-			return i;
-	if (!HT_VEC_PUSH(b->mem, &draft->columns, struct draft_column, column))
+	const struct ht_text *known =
+	        ht_text_table_find(&draft->names, name.bytes, name.n, name.hash);
+	if (known)
+		return known->id;
+	column.key = name.id;
+	name.id = (uint32_t)draft->columns.n;
+	if (!ht_text_table_put(b->mem, &draft->names, &name) ||
+	        !HT_VEC_PUSH(b->mem, &draft->columns, struct draft_column, column))
 		return UINT32_MAX;
-	return (uint32_t)draft->columns.n - 1;
+	return name.id;
 }
 
 void ht_draft_row(struct ht_builder *b, uint32_t table)
@@ -95,13 +99,13 @@ static bool to_text(struct ht_builder *b, uint8_t type, int64_t *cell)
 {
 	char text[40];
 	double value;
-	uint32_t id;
+	struct ht_text known;
 	memcpy(&value, cell, sizeof value);
 	int n = type == HT_ARG_F64 ? ht_double_print(text, value)
 	                           : snprintf(text, sizeof text, "%" PRId64, *cell);
-	if (!intern(b, text, (size_t)n, &id))
+	if (!intern(b, text, (size_t)n, &known))
 		return false;
-	*cell = id;
+	*cell = known.id;
 	return true;
 }
 
@@ -162,8 +166,8 @@ bool ht_draft_put_f64(struct ht_builder *b, uint32_t table, uint32_t column, dou
 bool ht_draft_put_str(
         struct ht_builder *b, uint32_t table, uint32_t column, const char *text, size_t n)
 {
-	uint32_t id;
-	return intern(b, text, n, &id) && put(b, table, column, HT_ARG_STR, id);
+	struct ht_text known;
+	return intern(b, text, n, &known) && put(b, table, column, HT_ARG_STR, known.id);
 }
 
 /* ---- the end ---- */
@@ -219,6 +223,8 @@ void ht_drafts_done(struct ht_builder *b)
 		for (size_t k = 0; k < draft->columns.n; k++)
 			ht_vec_free(b->mem, &columns[k].cells, sizeof(int64_t));
 		ht_vec_free(b->mem, &draft->columns, sizeof(struct draft_column));
+		ht_mem_free(
+		        b->mem, draft->names.slots, draft->names.cap * sizeof *draft->names.slots);
 	}
 	ht_vec_free(b->mem, &b->drafts, sizeof(struct draft));
 }

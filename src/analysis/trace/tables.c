@@ -69,10 +69,14 @@ const struct ht_analysis ht_analysis_tables = {
 static const char *names_of(struct ht_run *run, const struct ht_side_table *table)
 {
 	const struct ht_side_column *columns = run->trace->table_columns + table->first_column;
-	const char *names = "";
-	for (uint32_t i = 0; names && i < table->n_columns; i++)
-		names = ht_arena_printf(run->scratch, "%s%s%s", names, i ? ", " : "",
-		        ht_str(run->trace, columns[i].key));
+	size_t n_bytes = 1;
+	for (uint32_t i = 0; i < table->n_columns; i++)
+		n_bytes += strlen(ht_str(run->trace, columns[i].key)) + strlen(", ");
+	char *names = ht_arena_alloc(run->scratch, n_bytes), *at = names;
+	for (uint32_t i = 0; names && i < table->n_columns; i++) {
+		const char *name = ht_str(run->trace, columns[i].key);
+		at = stpcpy(stpcpy(at, i ? ", " : ""), name);
+	}
 	return names;
 }
 

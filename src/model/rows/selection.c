@@ -174,11 +174,17 @@ bool ht_common_steps_have(const struct ht_common_steps *common, int64_t number)
 
 /* ---- in words ---- */
 
-/* "3–4, 7" of the numbers of which the flag is set; n_numbers: how many. */
+/* A title is read: of steps with gaps between all of them the first ones do. */
+#define MOST_RANGES 16
+
+/* "3–4, 7" of numbers that ascend. */
 static const char *list_text(struct ht_run *run, const int64_t *numbers, size_t n)
 {
 	const char *text = "";
+	size_t n_ranges = 0;
 	for (size_t i = 0, k; text && i < n; i = k) {
+		if (n_ranges++ == MOST_RANGES)
+			return ht_arena_printf(run->scratch, "%s and %zu more", text, n - i);
 		for (k = i + 1; k < n && numbers[k] == numbers[k - 1] + 1;)
 			k++;
 		const char *comma = i ? ", " : "";
