@@ -122,6 +122,8 @@ static int write_file(struct cli *cli, ht_set *set, const char *path)
 {
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = session_args(cli, cli->verb->analysis, args);
+	/* profile_parser leaves nothing out */
+	args[n_args++] = (struct ht_arg){ "whole", "true" };
 	struct output output;
 	ht_table *table;
 	enum ht_status status =

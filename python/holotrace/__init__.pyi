@@ -879,6 +879,7 @@ class Session:
         lists: bool = True,
         cells: Literal['json', 'python'] = 'json',
         sep: str = '$$',
+        whole: bool = False,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -910,6 +911,7 @@ class Session:
             lists: with the lists of launches and device activity
             cells: how lists are written (json, python)
             sep: what joins the names of a path
+            whole: paths and lists whole, however long they are together
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this

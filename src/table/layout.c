@@ -70,6 +70,24 @@ static void measure_texts(const ht_table *table, struct ht_layout_column *col, u
 		col->width = max_of(col->width, 1);
 }
 
+/* Blanks are free up to so many, and up to so many times the text that they align. */
+#define FREE_BLANKS ((size_t)1 << 20)
+#define FAIR_BLANKS 16
+
+/* Texts as they are take no more room than is fair. */
+static void limit_padding(const ht_table *table, struct ht_layout_column *col)
+{
+	const struct ht_cells *cells = ht_cells_at(table, col->column);
+	size_t n_text = 0;
+	for (size_t row = 0; row < table->n_rows; row++)
+		n_text += ht_table_pool_at(table, cells->str[row])->n;
+	if (col->width <= (FREE_BLANKS + FAIR_BLANKS * n_text) / (table->n_rows + 1))
+		return;
+	size_t label = ht_clean_width(cells->label, strlen(cells->label));
+	col->width = max_of(label, max_of(HT_LAYOUT_FAIR_TEXT, 2 * n_text / table->n_rows));
+	col->overflows = true;
+}
+
 static bool is_empty(const ht_table *table, const struct ht_cells *cells)
 {
 	return table->n_rows && cells->valid && !memchr(cells->valid, 1, table->n_rows);
@@ -169,6 +187,9 @@ enum ht_status ht_layout_make(ht_ctx *ctx, const ht_table *table, size_t width,
 	drop(table, &layout, width, HT_DETAIL, true);
 	drop(table, &layout, width, HT_MEASURE, true);
 	shrink(&layout, width);
+	for (size_t c = 0; width == SIZE_MAX && c < layout.n_columns; c++)
+		if (layout.columns[c].may_shrink && table->n_rows)
+			limit_padding(table, &layout.columns[c]);
 	layout.width = total_width(&layout, false);
 	*ret_layout = layout;
 	return HT_OK;

@@ -7,6 +7,8 @@
  * Columns without a value in any row are left out. What does not fit is handled in this order: detail columns that
  * nobody asked for go from the right; the longest text columns shrink, down to MIN_TEXT or FAIR_TEXT cells each; if
  * even that is too wide, details that were asked for and then measures go from the right. The first column stays.
+ * Where all of it is shown, a column whose few long texts would make blanks of nearly all of the output is padded to
+ * twice the mean of its texts, and the long ones stand out.
  */
 #ifndef HT_TABLE_LAYOUT_H
 #define HT_TABLE_LAYOUT_H
@@ -24,6 +26,7 @@ struct ht_layout_column {
 	bool is_empty;                /* no row has a value: not shown */
 	size_t width;                 /* cells, label included */
 	size_t whole;                 /* what it would be wide, were there room */
+	bool overflows;               /* some texts are wider, and whole all the same */
 	size_t n_int, n_frac, n_unit; /* widest parts of a number; unit counts its space */
 };
 

@@ -174,14 +174,16 @@ static void write_title(struct text *t)
 	ht_out_char(t->out, '\n');
 }
 
-/* Blanks are written before the next text, never at the end of a line. */
+/* Blanks are written before the next text, never at the end of a line. A text may be wider than a column that is not
+ * padded to the widest of all. */
 static void write_shown(struct text *t, const struct ht_layout_column *col, const char *shown,
         size_t n, size_t width, size_t *pending)
 {
-	size_t before = col->is_text ? 0 : col->width - width;
+	size_t room = width < col->width ? col->width - width : 0;
+	size_t before = col->is_text ? 0 : room;
 	ht_out_fill(t->out, ' ', *pending + before);
 	ht_out_bytes(t->out, shown, n);
-	*pending = col->width - width - before;
+	*pending = room - before;
 }
 
 static void write_text(struct text *t, const struct ht_layout_column *col, const char *text,
@@ -191,7 +193,7 @@ static void write_text(struct text *t, const struct ht_layout_column *col, const
 	const char *shown = clean(t, text, n, &n_shown, &width);
 	if (!shown)
 		return;
-	if (width <= col->width) {
+	if (width <= col->width || col->overflows) {
 		write_shown(t, col, shown, n_shown, width, pending);
 		return;
 	}
@@ -503,6 +505,9 @@ static void write_foot(struct text *t)
 		        t, ht_table_note(t->table, i), strlen(ht_table_note(t->table, i)), 0, 0);
 }
 
+/* Longer texts are no sentences. */
+#define SENTENCE_BYTES 2000
+
 /* Sentences are wrapped, names are shortened: every text of several words, and none of C++. */
 static bool has_sentences(const ht_table *table, size_t column)
 {
@@ -512,8 +517,8 @@ static bool has_sentences(const ht_table *table, size_t column)
 		if (ht_cell_is_null(cells, row))
 			continue;
 		const struct ht_table_pool_text *text = ht_table_pool_at(table, cells->str[row]);
-		if (!memchr(text->text, ' ', text->n) || strstr(text->text, "::") ||
-		        strpbrk(text->text, "<>{}|"))
+		if (text->n > SENTENCE_BYTES || !memchr(text->text, ' ', text->n) ||
+		        strstr(text->text, "::") || strpbrk(text->text, "<>{}|"))
 			return false;
 		any = true;
 	}
@@ -534,7 +539,7 @@ static enum ht_status lay_out(struct text *t)
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_layout_column *col = &t->layout.columns[i];
 		t->written[i] = SIZE_MAX;
-		if (!col->shown || !col->may_shrink || col->width >= col->whole)
+		if (!col->shown || !col->may_shrink || col->overflows || col->width >= col->whole)
 			continue;
 		if (has_sentences(t->table, col->column))
 			t->written[i] = 0;

@@ -23,6 +23,11 @@
 /* Programs do not call deeper, and rows are listed as deep as that unless asked for otherwise. In a file that does, all paths
  * together could be as long as its square, so that of more than 2 * HT_FOREST_HALF names those in the middle are left out. */
 #define MAX_PATH 1024
+/* The same where paths or lists are longer together than so many names for each row: programs have some twenty. Of
+ * such lists the first entries stay, and the number of the others. */
+#define FAIR_NAMES 64
+#define FAIR_FROM  ((uint64_t)1 << 20)
+#define LIST_MOST  16
 
 static enum ht_status check_options(struct ht_run *run);
 static enum ht_status list_calls(struct ht_run *run, struct ht_part *part);
@@ -75,6 +80,8 @@ static const struct ht_param params[] = {
 	{ "lists", HT_BOOL, "true", "with the lists of launches and device activity", NULL },
 	{ "cells", HT_STR, "json", "how lists are written", "json|python" },
 	{ "sep", HT_STR, "$$", "what joins the names of a path", NULL },
+	{ "whole", HT_BOOL, "false", "paths and lists whole, however long they are together",
+	        NULL },
 };
 
 const struct ht_analysis ht_analysis_call_tree = {
@@ -155,6 +162,7 @@ struct lister {
 	int64_t min_depth, max_depth; /* -1: open */
 	const char *sep;
 	bool python, with_args;
+	bool cuts_paths, cuts_lists;
 	bool wanted[INFOS + 1]; /* by list */
 };
 
@@ -245,15 +253,30 @@ static enum ht_status choose_items(struct lister *l)
 	return HT_OK;
 }
 
+/* Whether all paths, and all lists, together are as long as they may be. */
+static void choose_lengths(struct lister *l)
+{
+	uint64_t n_names = 0, n_entries = 0, most = FAIR_FROM + FAIR_NAMES * (uint64_t)l->n_items;
+	for (size_t i = 0; i < l->n_items; i++) {
+		const struct ht_forest_row *row = &l->forest.rows[l->items[i].event];
+		struct ht_forest_walk walk = ht_forest_walk(&l->forest, row);
+		n_names += l->forest.rows[l->items[i].place].depth;
+		n_entries += (walk.end - walk.at) + row->n_works;
+	}
+	bool whole = ht_run_bool(l->run, "whole");
+	l->cuts_paths = l->forest.deepest > MAX_PATH || (n_names > most && !whole);
+	l->cuts_lists = n_entries > most && !whole;
+}
+
 /* ---- paths ---- */
 
 /* The rows whose names make the path of a row, innermost first; how many in between are left out. */
 static uint32_t choose_names(
-        const struct ht_forest *f, uint32_t at, uint32_t *chain, uint32_t *ret_left_out)
+        const struct lister *l, uint32_t at, uint32_t *chain, uint32_t *ret_left_out)
 {
-	const struct ht_forest_row *rows = f->rows;
+	const struct ht_forest_row *rows = l->forest.rows;
 	uint32_t depth = rows[at].depth, n = 0, head = rows[at].head;
-	bool cut = f->deepest > MAX_PATH && depth > 2 * HT_FOREST_HALF;
+	bool cut = l->cuts_paths && depth > 2 * HT_FOREST_HALF;
 	for (; n < (cut ? HT_FOREST_HALF : depth); at = rows[at].parent)
 		chain[n++] = rows[at].row;
 	for (at = head; n < (cut ? 2 * HT_FOREST_HALF : depth); at = rows[at].parent)
@@ -267,7 +290,7 @@ static void emit_path(struct lister *l, const struct item *item)
 	const struct ht_trace *t = l->forest.trace;
 	struct ht_emit *emit = &l->cell.emit;
 	uint32_t chain[MAX_PATH], left_out = 0;
-	uint32_t n = choose_names(&l->forest, item->place, chain, &left_out);
+	uint32_t n = choose_names(l, item->place, chain, &left_out);
 	for (uint32_t i = n; i-- > 0;) {
 		uint32_t name = t->name[chain[i]];
 		if (left_out && i == HT_FOREST_HALF - 1) {
@@ -286,30 +309,47 @@ static void emit_path(struct lister *l, const struct item *item)
 	}
 }
 
-/* Items of one path become one, in the place of the first. */
+/* The number of a path, by the number of the one around it and a name. False when out of memory. */
+static bool add_path(struct ht_pool *paths, uint32_t around, uint32_t name, uint32_t *ret_path)
+{
+	uint32_t key[2] = { around, name };
+	struct ht_text path;
+	if (!ht_pool_add(paths, (const char *)key, sizeof key, ht_hash(key, sizeof key), &path))
+		return false;
+	*ret_path = path.id;
+	return true;
+}
+
+/* Items of one path become one, in the place of the first. Paths are as long as they are, whatever is shown of them. */
 static enum ht_status aggregate(struct lister *l, struct ht_pool *paths)
 {
-	uint32_t *first = ht_arena_alloc(l->run->scratch, (l->n_items + 1) * sizeof *first);
-	if (!first)
-		return ht_fail_nomem(l->run->ctx);
-	for (uint32_t i = 0; i < l->n_items; i++) {
-		struct ht_text path;
-		emit_path(l, &l->items[i]);
-		const char *text = ht_cell_take(&l->cell);
-		size_t n = text ? strlen(text) : 0, n_before = paths->texts.n;
-		if (!text || !ht_pool_add(paths, text, n, ht_hash(text, n), &path))
-			return ht_fail_nomem(l->run->ctx);
-		if (path.id == n_before) {
-			first[path.id] = l->items[i].last = i;
+	const struct ht_forest *f = &l->forest;
+	uint32_t *path_of = ht_arena_alloc(l->run->scratch, (f->n_rows + 1) * sizeof *path_of);
+	uint32_t *first =
+	        ht_arena_alloc(l->run->scratch, (f->n_rows + l->n_items + 1) * sizeof *first);
+	bool ok = path_of && first;
+	/* parents stand before their children */
+	for (size_t i = 0; ok && i < f->n_rows; i++)
+		ok = add_path(paths,
+		        f->rows[i].parent == HT_NONE ? HT_NONE : path_of[f->rows[i].parent],
+		        f->trace->name[f->rows[i].row], &path_of[i]);
+	for (uint32_t i = 0; ok && i < l->n_items; i++) {
+		uint32_t path = path_of[l->items[i].place];
+		/* no name has this number */
+		if (l->items[i].event != l->items[i].place)
+			ok = add_path(paths, path, HT_NONE, &path);
+		if (!first[path]) {
+			l->items[i].last = i;
+			first[path] = i + 1;
 			continue;
 		}
-		struct item *head = &l->items[first[path.id]];
+		struct item *head = &l->items[first[path] - 1];
 		l->items[head->last].next = i;
 		head->last = i;
 		head->n_calls++;
 		l->items[i].is_further = true;
 	}
-	return HT_OK;
+	return ok ? HT_OK : ht_fail_nomem(l->run->ctx);
 }
 
 /* ---- cells ---- */
@@ -342,19 +382,32 @@ static void emit_entry(struct lister *l, enum list list, uint32_t row, bool *fir
 	ht_emit_char(emit, '}');
 }
 
+/* What a list says of those that it has not. */
+static void emit_more(struct lister *l, uint64_t n)
+{
+	struct ht_emit *emit = &l->cell.emit;
+	ht_emit_text(emit, l->python ? ",{'more': " : ", {\"more\": ", l->python ? 10 : 11);
+	ht_emit_u64(emit, n);
+	ht_emit_char(emit, '}');
+}
+
 static bool put_list(struct lister *l, const struct item *item, enum list list, ht_table *table)
 {
 	const struct ht_forest *f = &l->forest;
+	uint64_t n = 0, most = l->cuts_lists ? LIST_MOST : UINT64_MAX;
 	bool first = true;
 	for (; item; item = item->next == HT_NONE ? NULL : &l->items[item->next]) {
 		struct ht_forest_walk walk = ht_forest_walk(f, &f->rows[item->event]);
 		for (const struct ht_forest_launch *launch; (launch = ht_forest_next(&walk));) {
-			if (list == LAUNCHES && launch->row != HT_NONE)
+			if (list == LAUNCHES && launch->row != HT_NONE && n++ < most)
 				emit_entry(l, list, launch->row, &first);
 			for (uint32_t k = 0; list != LAUNCHES && k < launch->n_works; k++)
-				emit_entry(l, list, f->works[launch->first + k], &first);
+				if (n++ < most)
+					emit_entry(l, list, f->works[launch->first + k], &first);
 		}
 	}
+	if (n > most)
+		emit_more(l, n - most);
 	if (!first && !l->python)
 		ht_emit_char(&l->cell.emit, ']');
 	const char *text = ht_cell_take(&l->cell);
@@ -486,6 +539,16 @@ static enum ht_status add_notes(
 		        "rank %lld calls %u deep, and is listed up to depth %d; max-depth -1 lists "
 		        "all of it",
 		        rank, f->deepest, MAX_PATH));
+	if (l->cuts_paths)
+		HT_TRY(ht_table_add_warning(table,
+		        "rank %lld: of paths of more than %d names those in the middle are left out%s",
+		        rank, 2 * HT_FOREST_HALF,
+		        f->deepest > MAX_PATH ? "" : "; whole shows all"));
+	if (l->cuts_lists)
+		HT_TRY(ht_table_add_warning(table,
+		        "rank %lld: lists end after %d entries with the number of the others; whole "
+		        "shows all",
+		        rank, LIST_MOST));
 	if (f->n_loose_launches || f->n_loose_works)
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld: in no row: %zu launches of %.6f ms, %zu device activities of "
@@ -514,6 +577,7 @@ static enum ht_status list_rank(struct lister *l, struct ht_pool *paths, ht_tabl
 	HT_TRY(ht_frame_make(l->run, &frame));
 	HT_TRY(ht_forest_make(l->run, &frame, &options, &l->forest));
 	HT_TRY(choose_items(l));
+	choose_lengths(l);
 	if (ht_run_bool(l->run, "aggregate"))
 		HT_TRY(aggregate(l, paths));
 	for (size_t i = 0; i < l->n_items; i++)
