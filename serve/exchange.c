@@ -170,9 +170,6 @@ static bool parse(struct exchange *exchange)
 	request->server = exchange->server;
 	request->method = exchange->method;
 	request->path = exchange->route->pattern;
-	request->n_body = exchange->body.n;
-	serve_put(&exchange->body, "", 1);
-	request->body = exchange->body.bytes != NULL ? exchange->body.bytes : "";
 	return true;
 }
 
@@ -342,20 +339,37 @@ static enum next_step ask(struct exchange *exchange)
 	return STEP_DONE;
 }
 
-enum next_step exchange_begin(struct exchange *exchange)
+bool exchange_admit(struct exchange *exchange)
 {
 	struct server *server = exchange->server;
-	bool is_refused = false;
-	if (!exchange->is_parsed) {
-		exchange->is_parsed = true;
-		is_refused = !parse(exchange);
-		const char *token = serve_query(&exchange->request, "token");
-		bool is_page = exchange->route != NULL && exchange->route->flags & ROUTE_OPEN;
-		/* who may not ask learns nothing about what there is */
-		is_refused |= !guard_allows(&server->options, server->port, &exchange->headers,
-		        token, is_page, &exchange->response);
-		exchange->sets_cookie = !is_refused && is_page && token != NULL;
+	exchange->is_refused = !parse(exchange);
+	const char *token = serve_query(&exchange->request, "token");
+	bool is_page = exchange->route != NULL && exchange->route->flags & ROUTE_OPEN;
+	/* who may not ask learns nothing about what there is */
+	if (!guard_allows(&server->options, server->port, &exchange->headers, token, is_page,
+	            &exchange->response)) {
+		refuse(exchange);
+		return false;
 	}
+	exchange->sets_cookie = !exchange->is_refused && is_page && token != NULL;
+	return true;
+}
+
+/* The body, ended as a text. */
+static void take_body(struct exchange *exchange)
+{
+	struct serve_request *request = &exchange->request;
+	if (request->body != NULL)
+		return;
+	request->n_body = exchange->body.n;
+	serve_put(&exchange->body, "", 1);
+	request->body = exchange->body.bytes != NULL ? exchange->body.bytes : "";
+}
+
+enum next_step exchange_begin(struct exchange *exchange)
+{
+	bool is_refused = exchange->is_refused;
+	take_body(exchange);
 	if (!is_refused && exchange->request.n_body > EXCHANGE_MAX_BODY)
 		is_refused =
 		        serve_refuse(&exchange->response, 413, NULL,

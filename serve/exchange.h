@@ -35,17 +35,20 @@ struct exchange {
 	const struct route *route;
 	char *question;
 	struct answer *answer;
-	bool is_parsed, is_modified; /* is_modified: the client has another version */
-	bool sets_cookie;            /* opened with the token in the URL */
-	bool wants_slash;            /* the prefix without its slash */
-	bool is_told;                /* computed, or given up */
-	const char *allow;           /* of a wrong method: the right ones; static */
+	bool is_refused;   /* it is not understood; the response says why */
+	bool is_modified;  /* the client has another version */
+	bool sets_cookie;  /* opened with the token in the URL */
+	bool wants_slash;  /* the prefix without its slash */
+	bool is_told;      /* computed, or given up */
+	const char *allow; /* of a wrong method: the right ones; static */
 	uint64_t deadline_ms;
 };
 
 struct exchange *exchange_new(struct server *server, const char *target);
 void exchange_free(struct exchange *exchange);
-/* Everything that can be said at once. Method and headers are set. */
+/* Whether who asks may ask; refused otherwise. Method and headers are set, the body need not be there. */
+bool exchange_admit(struct exchange *exchange);
+/* Everything that can be said at once, to who was admitted. */
 enum next_step exchange_begin(struct exchange *exchange);
 /* Compute the answer, and give it to all who wait for it: told is called for each, this one included. */
 void exchange_compute(struct exchange *exchange, void (*told)(struct exchange *exchange));

@@ -16,19 +16,26 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define MAX_CONNECTIONS  1000
+#define MAX_CONNECTIONS  900        /* of the 1,024 files that a process may open */
 #define CONNECTION_BYTES (32 << 10) /* of a request's line and headers */
 #define IDLE_S           60
-/* Who has not said in so long what he wants, head and body, is not waited for; and of more than so many who say nothing,
- * the first ones are not. */
-#define ASK_MS      10000
-#define MAX_WAITING 500
+/* So many may wait for news at a time; who comes then sends the longest waiting home. */
+#define MAX_NEWS 300
+
+/* Who only holds a connection: see peers.h. All of these together are fewer than there are connections. */
+static const struct peer_limits limits = { .strangers = 300,
+	.of_address = 150,
+	.grace_ms = 200,
+	.known = 300,
+	.ask_ms = 10000,
+	.idle_ms = IDLE_S * 1000 };
 
 struct http {
 	struct server *server;
 	struct MHD_Daemon *daemon;
 	pthread_mutex_t lock;
-	struct exchange *news; /* those who wait for them */
+	struct exchange *news; /* those who wait for them, the last one first */
+	size_t n_news;
 	struct peers *peers;
 	bool is_stopping;
 };
@@ -156,9 +163,26 @@ static void end_waiting(struct http *http, uint64_t until_ms)
 			continue;
 		}
 		*at = exchange->next_news;
+		http->n_news--;
 		mhd.resume_connection(exchange->connection);
 	}
 	pthread_mutex_unlock(&http->lock);
+}
+
+/* One more waits for news; under the lock. */
+static void wait_for_news(struct http *http, struct exchange *exchange)
+{
+	exchange->next_news = http->news;
+	http->news = exchange;
+	if (++http->n_news <= MAX_NEWS)
+		return;
+	struct exchange **last = &http->news;
+	while ((*last)->next_news != NULL)
+		last = &(*last)->next_news;
+	(*last)->news_ms = 1; /* long over */
+	mhd.resume_connection((*last)->connection);
+	*last = NULL;
+	http->n_news--;
 }
 
 void http_tell(struct http *http)
@@ -169,6 +193,7 @@ void http_tell(struct http *http)
 void http_expire(struct http *http)
 {
 	end_waiting(http, now_ms());
+	peers_expire(http->peers, now_ms());
 }
 
 /* ---- requests ---- */
@@ -274,10 +299,8 @@ static enum MHD_Result go_on(struct http *http, struct exchange *exchange)
 	}
 	if (step != STEP_DONE)
 		mhd.suspend_connection(connection);
-	if (step == STEP_WAIT_NEWS) {
-		exchange->next_news = http->news;
-		http->news = exchange;
-	}
+	if (step == STEP_WAIT_NEWS)
+		wait_for_news(http, exchange);
 	pthread_mutex_unlock(&http->lock);
 	if (step == STEP_WAIT_NEWS && has_news(exchange))
 		http_tell(http);
@@ -298,10 +321,12 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 		exchange->connection = connection;
 		exchange->method = method;
 		const char *problem = read_headers(exchange, connection, version);
-		if (problem == NULL)
-			return MHD_YES; /* the body comes first */
-		exchange_refuse(exchange, 400, NULL, problem);
-		return send_answer(exchange, connection);
+		if (problem != NULL)
+			exchange_refuse(exchange, 400, NULL, problem);
+		else if (exchange_admit(exchange))
+			peer_admit(http->peers, peer_of(connection));
+		/* the body comes first, of those who may ask */
+		return exchange->answer == NULL ? MHD_YES : send_answer(exchange, connection);
 	}
 	if (*n_upload > 0) {
 		if (exchange->body.n <= EXCHANGE_MAX_BODY)
@@ -322,8 +347,8 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 static void *begin(void *user, const char *target, struct MHD_Connection *connection)
 {
 	struct http *http = user;
-	(void)connection;
 	struct exchange *exchange = exchange_new(http->server, target);
+	peer_ask(http->peers, peer_of(connection), now_ms());
 	/* The web server would take the query apart as well, into the room that a connection has for its head; many parameters
 	 * fill it, and then there is none to answer in. The text is in that room, and ours by now. */
 	char *query = strchr((char *)(uintptr_t)target, '?');
@@ -407,7 +432,7 @@ enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
 	server->url = make_url(server, &at);
 	if (http != NULL) {
 		http->server = server;
-		http->peers = peers_new(MAX_WAITING, ASK_MS, IDLE_S * 1000);
+		http->peers = peers_new(&limits);
 		pthread_mutex_init(&http->lock, NULL);
 		server->http = http; /* before the first request */
 		http->daemon = server->url != NULL && http->peers != NULL

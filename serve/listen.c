@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define N_PORTS 100
-#define BACKLOG 256
+/* As many as the system allows: who finds the queue full comes again a second later. */
+#define BACKLOG 4096
 
 struct address {
 	union {

@@ -9,12 +9,15 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 import support
 
+import trickle
 from client import Server, serving
 
 EXAMPLES = support.ROOT / "examples"
@@ -415,29 +418,67 @@ def test_a_head_means_one_thing(tmp_path):
 
 
 @pytest.mark.alone
-def test_clients_who_say_little_keep_nobody_out(tmp_path):
-    """More connections than the server has, each with a beginning of a request, and a byte more now and then."""
+@pytest.mark.parametrize("token", [False, True])
+def test_clients_who_say_little_keep_nobody_out(tmp_path, token):
+    """1,040 who trickle, and come again when they are closed; whoever asks for the page has it within a second."""
     old(tmp_path / "a" / "own.pt.trace.json", event("own"))
-    slow = []
+    more = ["--host", "127.0.0.1", "--token", "geheim-genug-und-lang"] if token else []
+    query = "?token=geheim-genug-und-lang" if token else ""
+    with serving(tmp_path, *more) as server:
+        support.wait_until(lambda: server.ask("/api/v1/runs" + query).json()["runs"])
+        tricklers = subprocess.Popen([sys.executable, trickle.__file__, str(server.port), "1040"], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, text=True)
+        assert tricklers.stdout.readline() == "all are there\n"
+        took = []
+        try:
+            end = time.monotonic() + (30 if support.LONG else 6)
+            while time.monotonic() < end:
+                for path in ("/", "/api/v1/runs", "/api/v1/runs/a/table/events"):
+                    begin = time.monotonic()
+                    assert server.ask(path + query).status == 200
+                    took.append(time.monotonic() - begin)
+        finally:
+            n_closed, _ = tricklers.communicate("end")
+        assert int(n_closed) > 1040, "strangers have little room"
+        assert max(took) < (5 if support.is_sanitized() else 1), sorted(took)[-5:]
+
+
+@pytest.mark.alone
+def test_a_request_has_its_time(tmp_path):
+    """The whole of a request has ten seconds, of who trickles its head and of who trickles its body."""
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
     with serving(tmp_path) as server:
         server.ready()
-        try:
-            for i in range(900):
-                with contextlib.suppress(OSError):
-                    connection = socket.create_connection(("127.0.0.1", server.port), timeout=1)
-                    slow.append(connection)
-                    connection.sendall(b"GET / HT" if i % 2 else b"POST /api/v1/runs/a/sql HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-                                       b"Content-Length: 9\r\n\r\n")
-            for _ in range(5):
-                for connection in slow:
-                    with contextlib.suppress(OSError):
-                        connection.sendall(b"x")
-                begin = time.monotonic()
-                assert server.runs(after=0)["runs"]
-                assert time.monotonic() - begin < 3
-        finally:
-            for connection in slow:
-                connection.close()
+        begin = time.monotonic()
+        slow = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in trickle.HEADS]
+        for connection, head in zip(slow, trickle.HEADS):
+            connection.sendall(head)
+        open_ = dict(enumerate(slow))
+
+        def all_closed():
+            for i, connection in list(open_.items()):
+                try:
+                    connection.send(b"x")
+                except OSError:
+                    assert time.monotonic() - begin > 5
+                    connection.close()
+                    del open_[i]
+            return not open_
+
+        support.wait_until(all_closed, 25, every=0.5)
+
+
+def test_strangers_are_refused_before_their_body(tmp_path):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    with serving(tmp_path, "--token", "geheim-genug-und-lang") as server:
+        head = b"POST /api/v1/runs/a/sql%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", server.port), timeout=8) as connection:
+            connection.sendall(head % b"")
+            assert status_of(connection.recv(4096)) == 403
+        with socket.create_connection(("127.0.0.1", server.port), timeout=1) as connection:
+            connection.sendall(head % b"?token=geheim-genug-und-lang")
+            with pytest.raises(TimeoutError):
+                connection.recv(4096)
 
 
 def test_scripts_come_from_the_page_alone(tmp_path):
