@@ -7,18 +7,23 @@
 #include "attach/find.h"
 
 #include "attach/kind.h"
+#include "base/door.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/list.h"
+#include "base/platform.h"
 #include "read/discover.h"
 #include "read/sniff.h"
 #include "read/wildcard.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_DEPTH 8
@@ -42,10 +47,10 @@ struct source {
 	bool is_lenient; /* nobody named it */
 };
 
-static bool is_directory(const char *path)
+static bool is_directory(const ht_ctx *ctx, const char *path)
 {
 	struct stat about;
-	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+	return ht_door_stat(ctx, path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
 /* NULL: no kind knows the file. */
@@ -157,7 +162,7 @@ static int by_name(const void *left, const void *right)
 /* Paths of what is in a folder, in natural order. */
 static enum ht_status list_folder(struct source *s, const char *path, struct ht_vec *ret_paths)
 {
-	DIR *folder = opendir(path);
+	DIR *folder = ht_door_list(s->ctx, path);
 	enum ht_status status = HT_OK;
 	if (!folder)
 		return ht_fail_errno(s->ctx, path, "cannot look into", errno);
@@ -183,7 +188,7 @@ static enum ht_status walk(struct source *s, const char *path, int depth)
 	enum ht_status status = list_folder(s, path, &paths);
 	for (size_t i = 0; status == HT_OK && i < paths.n; i++) {
 		const char *name = ((char **)paths.data)[i];
-		if (!is_directory(name))
+		if (!is_directory(s->ctx, name))
 			status = look_at_file(s, name, false);
 		else if (depth < MAX_DEPTH)
 			status = walk(s, name, depth + 1);
@@ -195,7 +200,7 @@ static enum ht_status walk(struct source *s, const char *path, int depth)
 static enum ht_status look_at(struct source *s)
 {
 	s->first = s->found->n;
-	if (!is_directory(s->path))
+	if (!is_directory(s->ctx, s->path))
 		return look_at_file(s, s->path, !s->is_lenient);
 	HT_TRY(walk(s, s->path, 0));
 	return s->found->n > s->first || s->is_lenient ? HT_OK : refuse(s, s->path);
@@ -233,6 +238,34 @@ enum ht_status ht_attach_find(
 	return HT_OK;
 }
 
+/* Folders in which nothing fits a pattern, so that each of thousands of files in one does not list it again: hashes of
+ * the folder as it was then, and the pattern. A change of the folder changes its time, except within a moment. */
+#define N_KNOWN    256
+#define SETTLED_NS ((int64_t)2000000000)
+static _Atomic uint64_t known_empty[N_KNOWN];
+
+/* 0: do not rely on it. */
+static uint64_t folder_key(const ht_ctx *ctx, const char *whole, const char *pattern, size_t n)
+{
+	struct stat st;
+	struct timespec now;
+	char folder[HT_MAX_PATH_BYTES];
+	const char *slash = strrchr(whole, '/');
+	size_t n_folder = slash ? (size_t)(slash - whole) : 0;
+	if (!n_folder || n_folder >= sizeof folder)
+		return 0;
+	memcpy(folder, whole, n_folder);
+	folder[n_folder] = '\0';
+	if (ht_door_stat(ctx, folder, &st) || clock_gettime(CLOCK_REALTIME, &now))
+		return 0;
+	struct timespec changed = HT_STAT_MTIME(&st);
+	int64_t changed_ns = (int64_t)changed.tv_sec * 1000000000 + changed.tv_nsec;
+	if ((int64_t)now.tv_sec * 1000000000 + now.tv_nsec - changed_ns < SETTLED_NS)
+		return 0;
+	uint64_t place = ht_hash_mix((uint64_t)st.st_dev, (uint64_t)st.st_ino);
+	return ht_hash_mix(ht_hash_mix(place, (uint64_t)changed_ns), ht_hash(pattern, n)) | 1;
+}
+
 /* One pattern of a kind, from the folder of the trace on. */
 static enum ht_status look_for(struct source *s, const char *folder, const char *pattern, size_t n)
 {
@@ -240,7 +273,12 @@ static enum ht_status look_for(struct source *s, const char *folder, const char 
 	char *whole = ht_arena_printf(s->arena, "%s/%.*s", folder, (int)n, pattern);
 	if (!whole)
 		return ht_fail_nomem(s->ctx);
+	uint64_t key = folder_key(s->ctx, whole, pattern, n);
+	if (key && atomic_load(&known_empty[key / 2 % N_KNOWN]) == key)
+		return HT_OK;
 	enum ht_status status = ht_wildcard_expand(s->ctx, whole, false, s->arena, &paths);
+	if (status == HT_OK && !paths.n && key)
+		atomic_store(&known_empty[key / 2 % N_KNOWN], key);
 	if (status == HT_OK && paths.n)
 		qsort(paths.data, paths.n, sizeof(char *), by_name);
 	for (size_t i = 0; status == HT_OK && i < paths.n; i++) {

@@ -10,7 +10,6 @@
 
 struct ht_cache_quota {
 	pthread_mutex_t lock;
-	uint64_t bytes;     /* so much may be stored before the directory is looked at again */
 	uint64_t in_flight; /* bytes of files that are being written and have no name yet */
 	atomic_ullong n_refused;
 };

@@ -8,6 +8,7 @@
 #include "read/source_lines.h"
 #include "base/door.h"
 #include "base/io.h"
+#include "base/search.h"
 #include "read/derived_trace.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
@@ -39,10 +40,11 @@ struct entry {
 struct finder {
 	ht_ctx *ctx;
 	struct ht_arena *arena;
-	struct ht_vec entries; /* struct entry */
-	struct ht_vec notes;   /* const char * */
-	struct ht_vec skipped; /* struct ht_skipped */
-	struct ht_vec missing; /* const char * */
+	struct ht_vec entries;  /* struct entry */
+	struct ht_vec notes;    /* const char * */
+	struct ht_vec skipped;  /* struct ht_skipped */
+	struct ht_vec missing;  /* const char * */
+	struct entry **by_file; /* all entries by device and inode, once all are found */
 	size_t n_skipped, n_looked_at;
 	char *sniff_buf; /* HT_SNIFF_BYTES */
 	bool recursive;
@@ -642,6 +644,7 @@ static enum ht_status drop_repeated(struct finder *finder, size_t *ret_n)
 		order[i] = &entries[i];
 	}
 	qsort(order, n, sizeof(*order), compare_files);
+	finder->by_file = order;
 	for (size_t i = 1; i < n; i++) {
 		const struct entry *kept = order[i - 1];
 		struct entry *entry = order[i];
@@ -658,6 +661,25 @@ static enum ht_status drop_repeated(struct finder *finder, size_t *ret_n)
 	return HT_OK;
 }
 
+static bool is_before(const struct entry *entry, const struct stat *st)
+{
+	return entry->device != st->st_dev ? entry->device < st->st_dev : entry->inode < st->st_ino;
+}
+
+/* Whether a file is an entry, other than one. */
+static bool is_found(const struct finder *finder, const struct stat *st, const struct entry *other)
+{
+	struct entry *const *list = finder->by_file;
+	size_t n = finder->entries.n;
+	for (size_t i = HT_LOWER_BOUND(at, n, is_before(list[at], st)); i < n; i++) {
+		if (list[i]->device != st->st_dev || list[i]->inode != st->st_ino)
+			return false;
+		if (list[i] != other)
+			return true;
+	}
+	return false;
+}
+
 /* A file that was made from another one here is no rank of its own, unless it was given one. */
 static enum ht_status drop_made(struct finder *finder)
 {
@@ -669,9 +691,7 @@ static enum ht_status drop_made(struct finder *finder)
 		if (made->is_dropped || !made->made_from || made->found.rank != HT_NO_RANK ||
 		        ht_door_stat(finder->ctx, made->made_from, &st))
 			continue;
-		for (size_t k = 0; k < n && !made->is_dropped; k++)
-			made->is_dropped = k != i && entries[k].device == st.st_dev &&
-			                   entries[k].inode == st.st_ino;
+		made->is_dropped = is_found(finder, &st, made);
 		if (made->is_dropped)
 			HT_TRY(note(
 			        finder, ht_arena_printf(finder->arena, "left out %s: made from %s",

@@ -7,6 +7,7 @@
  */
 #include "read/wildcard.h"
 
+#include "base/door.h"
 #include "base/io.h"
 #include "json/text.h"
 
@@ -113,7 +114,7 @@ static enum ht_status add_path(struct expansion *e, const char *dir, const char 
 static enum ht_status list_fitting(
         struct expansion *e, const char *dir, const char *part, const char *pattern)
 {
-	DIR *stream = opendir(*dir ? dir : ".");
+	DIR *stream = ht_door_list(e->ctx, *dir ? dir : ".");
 	if (!stream)
 		return errno == ENOMEM ? ht_fail_nomem(e->ctx) : HT_OK;
 	enum ht_status status = HT_OK;

@@ -108,6 +108,39 @@ static uint64_t bytes_of(const struct ht_vec *entries, const char *name)
 	return 0;
 }
 
+/* What the last look into a directory left for the whole process: a server opens each of thousands of files with a
+ * context of its own. */
+static struct {
+	pthread_mutex_t lock;
+	char dir[PATH_MAX];
+	uint64_t max_bytes;
+	uint64_t bytes; /* so much may be stored before the directory is looked at again */
+} shared = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static bool is_shared(const char *dir, uint64_t max_bytes)
+{
+	return shared.max_bytes == max_bytes && !strcmp(shared.dir, dir);
+}
+
+static bool take_shared(const char *dir, uint64_t bytes, uint64_t max_bytes)
+{
+	pthread_mutex_lock(&shared.lock);
+	bool fits = is_shared(dir, max_bytes) && shared.bytes >= bytes;
+	if (fits)
+		shared.bytes -= bytes;
+	pthread_mutex_unlock(&shared.lock);
+	return fits;
+}
+
+static void share(const char *dir, uint64_t bytes, uint64_t max_bytes)
+{
+	pthread_mutex_lock(&shared.lock);
+	int n = snprintf(shared.dir, sizeof shared.dir, "%s", dir);
+	shared.max_bytes = max_bytes;
+	shared.bytes = n > 0 && (size_t)n < sizeof shared.dir ? bytes : 0;
+	pthread_mutex_unlock(&shared.lock);
+}
+
 /* Called with the lock held. Looking at every file for every file is quadratic: among many, the next look is when half
  * the room there was is used up. */
 static bool look_for_room(
@@ -126,7 +159,7 @@ static bool look_for_room(
 		total = remove_oldest(ctx, stream, &entries, total,
 		        many && wanted > max_bytes / 16 ? wanted - max_bytes / 16 : wanted);
 	bool fits = total <= wanted;
-	quota->bytes = fits && many ? (wanted - total) / 2 : 0;
+	share(dir, fits && many ? (wanted - total) / 2 : 0, max_bytes);
 	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
 	closedir(stream);
 	return fits;
@@ -138,9 +171,7 @@ bool ht_cache_make_room(
 	struct ht_cache_quota *quota = ctx->mem->quota;
 	pthread_mutex_lock(&quota->lock);
 	bool fits = !atomic_load(&quota->n_refused);
-	if (fits && quota->bytes >= bytes)
-		quota->bytes -= bytes;
-	else if (fits)
+	if (fits && !take_shared(dir, bytes, max_bytes))
 		fits = look_for_room(ctx, dir, name, bytes, max_bytes);
 	if (fits)
 		quota->in_flight += bytes;
