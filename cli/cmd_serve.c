@@ -30,6 +30,9 @@ static const struct opt own[] = {
 	{ "path-prefix", 0, "PATH", NULL, NULL, "where a proxy puts the page: /holotrace", "Page",
 	        false },
 	{ "allow-host", 0, "NAME", NULL, NULL, "name by which a proxy is called", "Page", false },
+	{ "frame-ports", 0, "N,...|any", NULL, NULL,
+	        "ports of this machine whose pages may show this one in a frame, as notebooks do",
+	        "Page", false },
 	{ "follow-links", 0, NULL, NULL, NULL,
 	        "also read files outside the directories that links in them lead to", "Page",
 	        false },
@@ -125,6 +128,7 @@ static int fill_options(struct cli *cli, struct serve_options *options)
 	options->token = opts_value(opts, "token");
 	options->path_prefix = opts_value(opts, "path-prefix");
 	options->allowed_host = opts_value(opts, "allow-host");
+	options->frames = opts_value(opts, "frame-ports");
 	options->follow_links = opts_flag(opts, "follow-links");
 	return session_reading(cli, &options->open, &options->read_bytes);
 }

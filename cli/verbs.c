@@ -29,7 +29,8 @@ static const struct opt table_opts[] = {
 	{ "color", 0, "auto|always|never", "auto|always|never", "auto",
 	        "colour in text; auto: on a terminal unless NO_COLOR is set", "Result", false },
 	{ "safe-csv", 0, NULL, NULL, NULL,
-	        "csv: an apostrophe before texts that a spreadsheet would take for formulas",
+	        "csv: an apostrophe before texts that a spreadsheet would take for formulas; by default "
+	        "texts are as in the trace, for programs",
 	        "Result", false },
 };
 

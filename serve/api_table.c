@@ -86,7 +86,13 @@ static bool take_view(struct question *question, const struct query_value *given
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strcmp(others[i], given->name) == 0)
 			return true;
-	return false;
+	if (strcmp(given->name, "safe-csv") != 0)
+		return false;
+	question->safe_csv = strcmp(given->value, "true") == 0;
+	if (!question->safe_csv && strcmp(given->value, "false") != 0)
+		*ret_status = serve_refuse(response, 400, NULL,
+		        "%s is true or false, not \"%.60s\"", given->name, given->value);
+	return true;
 }
 
 static enum ht_status read_query(const struct serve_request *request,
@@ -156,9 +162,10 @@ static void describe(struct serve_response *response, const struct ht_format *fo
 static enum ht_status render(struct serve_request *request, struct serve_response *response,
         const struct question *question, const ht_table *table)
 {
-	const struct ht_render_options look = {
-		.struct_size = sizeof(look), .wide = true, .for_page = true
-	};
+	const struct ht_render_options look = { .struct_size = sizeof(look),
+		.wide = true,
+		.for_page = true,
+		.safe_csv = question->safe_csv };
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	const struct ht_format *format = ht_format_find(question->format);
 	if (format != NULL)

@@ -19,6 +19,9 @@
 #define MAX_CONNECTIONS  900        /* of the 1,024 files that a process may open */
 #define CONNECTION_BYTES (32 << 10) /* of a request's line and headers */
 #define IDLE_S           60
+/* Ports whose pages may frame ours, and the header that says so. */
+#define MAX_FRAMES   16
+#define POLICY_BYTES 4096
 /* So many may wait for news at a time; who comes then sends the longest waiting home. */
 #define MAX_NEWS 300
 
@@ -37,17 +40,16 @@ struct http {
 	struct exchange *news; /* those who wait for them, the last one first */
 	size_t n_news;
 	struct peers *peers;
+	char policy[POLICY_BYTES];
 	bool is_stopping;
 };
 
-/* Scripts and styles come from us alone, none stands in the page. Notebooks and TensorBoard on this machine may
- * show it in a frame. */
+/* Scripts and styles come from us alone, none stands in the page; who may show it in a frame follows. */
 static const char policy[] =
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
         "font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'; "
-        "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:* "
-        "https://127.0.0.1:*";
+        "frame-ancestors 'self'";
 
 /* ---- sending ---- */
 
@@ -76,7 +78,7 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *re
 	const struct answer *answer = exchange->answer;
 	const struct serve_options *options = &exchange->server->options;
 	char text[512];
-	add(response, "Content-Security-Policy", policy);
+	add(response, "Content-Security-Policy", exchange->server->http->policy);
 	add(response, "X-Content-Type-Options", "nosniff");
 	add(response, "Referrer-Policy", "no-referrer");
 	add(response, "Cross-Origin-Resource-Policy", "same-origin");
@@ -415,6 +417,29 @@ static struct MHD_Daemon *start_daemon(struct http *http, int fd)
 	        MHD_OPTION_END);
 }
 
+/* Pages of this machine at some ports, or at any; false when they are no ports. */
+static bool write_policy(const char *frames, char text[POLICY_BYTES])
+{
+	size_t n = (size_t)snprintf(text, POLICY_BYTES, "%s", policy), n_ports = 0;
+	bool any = frames != NULL && strcmp(frames, "any") == 0;
+	for (const char *at = frames; at != NULL; n_ports++) {
+		size_t n_port = strcspn(at, ",");
+		unsigned long port = any ? 0 : strtoul(at, NULL, 10);
+		char name[8];
+		if (n_ports == MAX_FRAMES ||
+		        (!any && (n_port == 0 || n_port > 5 || strspn(at, "0123456789") != n_port ||
+		                         port == 0 || port > 65535)))
+			return false;
+		snprintf(name, sizeof(name), "%.*s", (int)n_port, any ? "*" : at);
+		n += (size_t)snprintf(text + n, POLICY_BYTES - n,
+		        " http://localhost:%s http://127.0.0.1:%s https://localhost:%s "
+		        "https://127.0.0.1:%s",
+		        name, name, name, name);
+		at = at[n_port] == ',' ? at + n_port + 1 : NULL;
+	}
+	return true;
+}
+
 enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
 {
 	struct listening at;
@@ -422,6 +447,13 @@ enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
 	if (problem != NULL) {
 		snprintf(error, SERVE_ERROR_BYTES,
 		        "the web server needs libmicrohttpd, which cannot be loaded: %s", problem);
+		return HT_USAGE;
+	}
+	char frames[POLICY_BYTES];
+	if (!write_policy(server->options.frames, frames)) {
+		snprintf(error, SERVE_ERROR_BYTES,
+		        "ports that may frame the page are numbers, %d at most, or any",
+		        MAX_FRAMES);
 		return HT_USAGE;
 	}
 	enum ht_status status = listen_open(&server->options, &at, error);
@@ -432,6 +464,7 @@ enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES])
 	server->url = make_url(server, &at);
 	if (http != NULL) {
 		http->server = server;
+		memcpy(http->policy, frames, sizeof(frames));
 		http->peers = peers_new(&limits);
 		pthread_mutex_init(&http->lock, NULL);
 		server->http = http; /* before the first request */

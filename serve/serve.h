@@ -34,7 +34,9 @@ struct serve_options {
 	        token; /* that clients must show; NULL: made up when others can connect, else none */
 	const char *path_prefix;  /* "/holotrace": where a proxy puts the page; NULL: at / */
 	const char *allowed_host; /* another name that a proxy may be called by; NULL: none */
-	bool follow_links;        /* also read files that links below the sources lead to */
+	const char *
+	        frames; /* ports of this machine whose pages may frame ours: "8888,6006", or "any"; NULL: none */
+	bool follow_links; /* also read files that links below the sources lead to */
 	struct ht_open_options open;
 	uint64_t read_bytes;    /* memory for reading one file, 0: no limit */
 	uint64_t request_bytes; /* memory of one answer, 0: 4 GiB */

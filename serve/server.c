@@ -105,8 +105,9 @@ static bool keep_options(struct server *server, const struct serve_options *give
 		is_kept = keep_source(server, &sources[i]);
 	}
 	is_kept = is_kept && keep(server, &own->host) && keep(server, &own->token) &&
-	          keep(server, &own->allowed_host) && keep(server, &own->open.cache_dir) &&
-	          keep(server, &own->open.kernel_rules) && keep(server, &own->open.reader);
+	          keep(server, &own->allowed_host) && keep(server, &own->frames) &&
+	          keep(server, &own->open.cache_dir) && keep(server, &own->open.kernel_rules) &&
+	          keep(server, &own->open.reader);
 	if (is_kept && own->path_prefix != NULL)
 		is_kept = keep_source(server, &own->path_prefix);
 	if (own->path_prefix != NULL && strcmp(own->path_prefix, "/") == 0)

@@ -94,7 +94,9 @@ PyObject *server_start(PyObject *module, PyObject *args, PyObject *kwargs)
 	static char *names[] = { "sources", "port", "or_next_port", "cache_dir", "jobs",
 		"path_prefix", "rescan_ms", NULL };
 	PyObject *sources, *cache_dir = Py_None, *prefix = Py_None, *result = NULL;
-	struct serve_options options = { .open = { .struct_size = sizeof(options.open) } };
+	/* a notebook shows the page in a frame, at whatever port it is */
+	struct serve_options options = { .open = { .struct_size = sizeof(options.open) },
+		.frames = "any" };
 	int or_next_port = 0;
 	(void)module;
 	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!|ipOiOI:serve", names, &PyList_Type,

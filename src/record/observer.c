@@ -296,6 +296,8 @@ int ht_record_unregister(void)
 void ht_record_get_stats(struct ht_record_stats *ret_stats)
 {
 	struct ht_recorder *r = &ht_recorder;
+	if (!ret_stats)
+		return;
 	pthread_mutex_lock(&r->lock);
 	struct ht_record_stats stats = r->stats;
 	if (r->registered) {

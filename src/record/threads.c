@@ -252,7 +252,7 @@ static void put_call(struct ht_stream *s, const struct ht_record_call *call, uin
 
 uint64_t ht_record_begin(const struct ht_record_call *call)
 {
-	struct ht_thread *thread = enter(call->thread);
+	struct ht_thread *thread = call ? enter(call->thread) : NULL;
 	if (!thread)
 		return 0;
 	const struct ht_record_options *options = &ht_recorder.options;

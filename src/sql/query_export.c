@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_TABLES "events,gpu,launches,arg_values,steps,tracks,collectives,ranks,health"
 #define DEFAULT_ROWS   ((uint64_t)1 << 20)
@@ -52,11 +53,14 @@ struct export
 
 /* ---- folders and files ---- */
 
+/* The user named the folder, which may be a link; what is inside of it must be its own. */
 static enum ht_status make_folder(struct export *e, const char *path)
 {
 	struct stat st;
+	bool is_named = path == e->folder;
 	if (mkdir(path, 0777) == 0 ||
-	        (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+	        (errno == EEXIST && (is_named ? stat(path, &st) : lstat(path, &st)) == 0 &&
+	                S_ISDIR(st.st_mode)))
 		return HT_OK;
 	return ht_fail(
 	        e->ctx, HT_IO, path, -1, NULL, "cannot make the folder: %s", strerror(errno));
@@ -73,6 +77,11 @@ static enum ht_status write_file(struct export *e, const char *path,
         const void *user)
 {
 	ht_writer *writer;
+	struct stat st;
+	/* a writer keeps links that users name; nobody named this one */
+	if (!lstat(path, &st) && S_ISLNK(st.st_mode) && unlink(path))
+		return ht_fail(e->ctx, HT_IO, path, -1, NULL, "cannot replace the link: %s",
+		        strerror(errno));
 	HT_TRY(ht_writer_open(e->ctx, path, &writer));
 	struct ht_sink sink = { put_bytes, writer };
 	enum ht_status status = fill(e, &sink, user);

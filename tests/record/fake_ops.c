@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -519,6 +520,77 @@ static void limit(void)
 	printf("%llu %llu\n", (unsigned long long)stats.n_calls, (unsigned long long)stats.n_lost);
 }
 
+/* As long as there is room on the disk, and as long again without; says how long a loop took, in ns, at the end. */
+static void full(void)
+{
+	enum { LOOPS = 15000, LAST = 5000 };
+	struct ht_record_options o = options();
+	struct ht_record_stats stats = { .struct_size = sizeof stats };
+	struct timespec from, to;
+	need(ht_record_register(path, &o) == 0, "register");
+	ht_record_start();
+	for (int i = 0; i < LOOPS - LAST; i++)
+		loop(i);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	for (int i = 0; i < LAST; i++)
+		loop(i);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	int failed = ht_record_unregister();
+	ht_record_get_stats(&stats);
+	int64_t ns = (int64_t)(to.tv_sec - from.tv_sec) * 1000000000 + (to.tv_nsec - from.tv_nsec);
+	printf("%lld %llu %d\n", (long long)ns / LAST, (unsigned long long)stats.n_lost, failed);
+}
+
+/* Nothing where something is expected: the calls do nothing. */
+static void nothing(void)
+{
+	struct ht_record_options o = options();
+	need(ht_record_register(NULL, &o) != 0, "no path");
+	need(ht_record_recover(NULL, NULL, NULL) != 0, "no part");
+	for (int i = 0; i < 2; i++) {
+		if (i == 1) {
+			need(ht_record_register(path, &o) == 0, "register");
+			ht_record_start();
+		}
+		ht_record_end(ht_record_push(NULL), NULL);
+		ht_record_end(ht_record_begin(NULL), NULL);
+		need(ht_record_name(NULL, 5) == 0, "no name");
+		ht_record_name_thread(NULL);
+		ht_record_freed(NULL);
+		ht_record_get_stats(NULL);
+	}
+	loop(0);
+	need(ht_record_unregister() == 0, "unregister");
+}
+
+static volatile sig_atomic_t n_signals, n_running;
+
+static void on_timer(int number)
+{
+	(void)number;
+	n_signals = n_signals + 1;
+	if (ht_record_is_registered() && ht_record_is_running())
+		n_running = n_running + 1;
+}
+
+/* A handler asks what it may ask, in the middle of records. */
+static void signals(void)
+{
+	struct ht_record_options o = options();
+	struct sigaction action = { .sa_handler = on_timer, .sa_flags = SA_RESTART };
+	struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0, 0 }, { 0, 0 } };
+	need(sigaction(SIGALRM, &action, NULL) == 0, "sigaction");
+	need(ht_record_register(path, &o) == 0, "register");
+	ht_record_start();
+	need(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer");
+	int i = 0;
+	while (n_running < 200 || i < 2000)
+		loop(i++);
+	need(setitimer(ITIMER_REAL, &never, NULL) == 0, "setitimer");
+	need(ht_record_unregister() == 0, "unregister");
+	printf("%d\n", i);
+}
+
 /* One record that is larger than any chunk. */
 static void large(void)
 {
@@ -642,7 +714,8 @@ int main(int argc, char **argv)
 		{ "edges", edges }, { "threads", threads }, { "hand_over", hand_over },
 		{ "backward", backward }, { "storm", storm }, { "fork", fork_child },
 		{ "exit", exit_running }, { "killed", killed }, { "recover", recover },
-		{ "kinds", kinds }, { "freed", freed }, { "limit", limit }, { "large", large },
+		{ "kinds", kinds }, { "freed", freed }, { "limit", limit }, { "full", full },
+		{ "nothing", nothing }, { "signals", signals }, { "large", large },
 		{ "cuda", cuda }, { "bench", bench } };
 	if (argc < 3) {
 		fprintf(stderr,

@@ -3,6 +3,7 @@ and what threads, forks, exits, kills and limits do to a recording."""
 import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 
@@ -256,6 +257,39 @@ def test_limit(tmp_path):
     trace = load(tmp_path / "t.json")
     assert problems(trace) == []
     assert 0 < len(trace["nodes"]) <= n_calls + 2 and n_lost > 0
+
+
+def full_disk(tmp_path, program, size):
+    """A command that runs a program with a disk of that size at tmp_path, in a name space of its own."""
+    command = f"mount -t tmpfs -o size={size} none {tmp_path} && exec {program}"
+    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", command]
+
+
+@pytest.mark.alone
+def test_full_disk(tmp_path):
+    """Records are lost and counted, and the program goes on about as fast as before."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if not shutil.which("unshare") or subprocess.run(full_disk(disk, "true", "64k"), capture_output=True).returncode:
+        pytest.skip("no disk of a chosen size can be mounted here")
+    free_ns, n_lost, failed = map(int, run("full", tmp_path / "t.json").split())
+    assert n_lost == 0 and failed == 0
+    said = subprocess.run(full_disk(disk, f"{PROGRAM} full {disk}/t.json", "2m"), capture_output=True, text=True, timeout=120)
+    assert said.returncode == 0, said.stderr
+    full_ns, n_lost, failed = map(int, said.stdout.split())
+    assert n_lost > 5000
+    assert full_ns < 2 * free_ns + 1000, (full_ns, free_ns)
+
+
+def test_nothing_is_done_with_nothing(tmp_path):
+    trace = record(tmp_path, "nothing")
+    assert loops(trace) == [0]
+
+
+def test_a_signal_handler_may_ask(tmp_path):
+    n = int(run("signals", tmp_path / "t.json"))
+    trace = load(tmp_path / "t.json")
+    assert problems(trace) == [] and loops(trace) == list(range(n))
 
 
 def test_large_record(tmp_path):

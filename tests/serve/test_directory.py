@@ -390,6 +390,18 @@ def status_of(answer):
     return int(answer.split()[1]) if answer.startswith(b"HTTP/") else answer
 
 
+def test_formulas_in_csv(tmp_path):
+    """Programs get what the trace says, a person who downloads for a spreadsheet nothing that it computes."""
+    old(tmp_path / "a" / "own.pt.trace.json", event('=HYPERLINK("http://evil")'))
+    with serving(tmp_path) as server:
+        server.ready()
+        plain = server.table("a", "events", columns="name", format="csv")
+        assert plain.body == b'name\n"=HYPERLINK(""http://evil"")"\n'
+        safe = server.table("a", "events", columns="name", format="csv", **{"safe-csv": "true"})
+        assert safe.body == b'name\n"\'=HYPERLINK(""http://evil"")"\n'
+        assert server.table("a", "events", format="csv", **{"safe-csv": "2"}).status == 400
+
+
 @pytest.mark.alone
 def test_many_parameters_are_refused_at_once(tmp_path):
     old(tmp_path / "a" / "own.pt.trace.json", event("own"))
@@ -486,6 +498,22 @@ def test_scripts_come_from_the_page_alone(tmp_path):
     with serving(tmp_path) as server:
         policy = server.ask("/").headers["Content-Security-Policy"]
         assert "require-trusted-types-for 'script'" in policy and "trusted-types 'none'" in policy
+        assert policy.endswith("frame-ancestors 'self'")
+
+
+@pytest.mark.parametrize("ports, allowed", [("8888", ["8888"]), ("8888,6006", ["8888", "6006"]), ("any", ["*"])])
+def test_frames_are_those_of_the_ports(tmp_path, ports, allowed):
+    old(tmp_path / "a" / "own.pt.trace.json", event("own"))
+    with serving(tmp_path, "--frame-ports", ports) as server:
+        ancestors = server.ask("/").headers["Content-Security-Policy"].split("frame-ancestors ")[1].split()
+        assert ancestors == ["'self'"] + [f"{scheme}://{host}:{port}" for port in allowed for scheme in ("http", "https")
+                                          for host in ("localhost", "127.0.0.1")]
+
+
+@pytest.mark.parametrize("ports", ["", "x", "0", "65536", "1,", "1 2", "8888;script-src *", ",".join(["1"] * 17)])
+def test_frames_that_are_no_ports(tmp_path, ports):
+    server = Server(tmp_path, "--frame-ports", ports)
+    assert server.code == 2 and ("ports" in server.error or "empty" in server.error)
 
 
 @pytest.mark.alone

@@ -263,7 +263,7 @@ def test_headers_that_guard_browsers(server):
         headers = server.ask(path).headers
         policy = headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "script-src 'self';" in policy and "unsafe" not in policy
-        assert "frame-ancestors 'self' http://localhost:*" in policy
+        assert policy.endswith("frame-ancestors 'self'")
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert server.ask("/api/v1/runs/ddp/table/steps?format=html").headers["Content-Type"].startswith("text/plain")

@@ -151,6 +151,18 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Whole files lie about times, and a sum of lengths is as long as can be said. */
+static void lengths_cannot_wrap(void **state)
+{
+	const struct ht_interval merged[] = { { INT64_MIN, -2 }, { -1, 1 }, { 2, INT64_MAX } };
+	const struct ht_interval all[] = { { INT64_MIN, INT64_MAX } };
+	(void)state;
+	assert_int_equal(ht_interval_length(merged, 3), INT64_MAX);
+	assert_int_equal(ht_interval_length(all, 1), INT64_MAX);
+	assert_int_equal(ht_interval_length(merged + 1, 1), 2);
+	assert_int_equal(ht_interval_overlap(merged, 3, all, 1), INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +172,7 @@ int main(void)
 		cmocka_unit_test(agrees_with_counting_cells),
 		cmocka_unit_test(combines_up_to_eight_lists),
 		cmocka_unit_test(tells_steps_in_turn_from_heaps),
+		cmocka_unit_test(lengths_cannot_wrap),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

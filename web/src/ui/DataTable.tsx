@@ -142,9 +142,11 @@ function Heading({ laid, keys, sortable, onClick, onResize }: {
   );
 }
 
+// As --safe-csv writes it: an apostrophe before what a spreadsheet would compute.
 function csvCell(value: Cell): string {
-  const text = value === null ? "" : String(value);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const formula = typeof value === "string" && /^ *[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(value);
+  const text = value === null ? "" : (formula ? "'" : "") + String(value);
+  return formula || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 // The rows as they are shown, as a file made here: where no server can be asked.
