@@ -181,6 +181,11 @@ static bool are_alike(const struct ht_advice *a)
 	return a->parts->n > 1 && a->f.n_steps && !a->run->rosters[0]->loss_note;
 }
 
+static int64_t at_most(int64_t ns, int64_t most_ns)
+{
+	return most_ns != HT_NO_I64 && ns > most_ns ? most_ns : ns;
+}
+
 struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_no_verdict();
@@ -196,6 +201,10 @@ struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *a)
 	v.step_cost_ns = gap.ns / (int64_t)a->f.n_steps;
 	ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, gap.most));
 	ht_finding_value(&v.f, (double)v.step_cost_ns, "ns");
+	/* without it no step gets shorter by more than it waits for the rank */
+	if (a->f.latest)
+		v.step_cost_ns = at_most(v.step_cost_ns,
+		        ht_straggler_cost_ns(&a->f.stragglers.verdicts[a->f.latest->i_part]));
 	ht_finding_share(&v.f, share, "of.mean_span", HT_NO_I64);
 	ht_finding_text(&v.f, "what", ht_term(uneven[gap.kind].term));
 	ht_finding_count(&v.f, "least_rank", ht_rule_rank(a, gap.least));

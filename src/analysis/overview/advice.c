@@ -302,7 +302,8 @@ static struct ht_rule_verdict launch(struct ht_advice *a)
 		return v;
 	v.f.variant = quiet_variant(&idle);
 	if (*v.f.variant)
-		ht_finding_ratio(&v.f, "quiet_share", ht_ratio(idle.aux[0] + idle.aux[1], idle.part));
+		ht_finding_ratio(
+		        &v.f, "quiet_share", ht_ratio(idle.aux[0] + idle.aux[1], idle.part));
 	ht_finding_count(&v.f, "device", idle.aux[3] > 1 ? idle.aux[2] : HT_NO_I64);
 	if (host->most.name && share > HALF) {
 		ht_finding_text(&v.f, "hot", host->most.name);
@@ -693,7 +694,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		.table = table,
 		.all = ht_run_is(run, "view", "rules"),
 		.words = { .arena = run->scratch } };
-	HT_TRY(ht_frame_set_method(run, table, "upper bounds on savings per step; they overlap"));
+	HT_TRY(ht_frame_set_method(run, table,
+	        "upper bounds on savings per step, largest first, symptoms last; they overlap"));
 	ht_table_set_prose(table);
 	return give(&a);
 }
