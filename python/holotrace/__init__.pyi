@@ -2593,7 +2593,7 @@ class Session:
     ) -> Table:
         """Is the test slower than the base, beyond what is allowed and beyond noise?
 
-        Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 1 % of each). Fails when a change is above max_slowdown and its interval above 0.
+        Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 0.6 % of each). Fails when a change is above max_slowdown and its interval above 0.
 
             holotrace.open("before/").gate(holotrace.open("after/"))
 
@@ -2618,6 +2618,7 @@ class Session:
         Columns:
             metric: step, gpu, comm, kernel or efficiency
             name: of the kernel
+            rank: rank that alone changed; null: all
             verdict: slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: it is not; added, removed: on one side only
             base_ns [ns]: per step and rank, mean over the runs of base
             test_ns [ns]: likewise of test

@@ -4,8 +4,10 @@
  * Metrics, per step and rank:
  *     step    median step time of the job (timed_steps.h)
  *     gpu     durations of GPU work without communication
- *     comm    durations of communication on the GPU, waiting for other ranks included
- *     kernel  every kernel that computes, is on both sides and takes min-share of the GPU time of one of them
+ *     comm    durations of communication on the GPU, of the rank that has least of it in a step: what the others have more
+ *             is waiting for it
+ *     kernel  every kernel that computes, is on both sides and takes min-share of the GPU time of one of them; and the same
+ *             kernel on a single rank, where that changes by more than the limit beyond the median of the other ranks
  *     efficiency  only when asked for: GPU time over the least time at the roofs of the device, times that of base (use_compare.h):
  *             what the work of base takes as efficiently, so that more work is no slowdown
  * The change of a metric is the mean over the runs of test against that over the runs of base; a run counts by the
@@ -14,22 +16,23 @@
  *
  * Steps of a run vary, and runs vary by more than that; the two are kept apart (sampling.h). With several runs on a
  * side the spread of runs is measured. With one on each it is assumed: 15 % for what the host has a part in (step,
- * comm, copies), 0.5 % for the sum of kernels and 1 % for single ones, which is twice and more of what recordings of
- * one program on one machine showed. So one run on each side finds slow kernels, hardly ever slow hosts; what could
+ * comm, copies), 0.5 % for the sum of kernels and 0.6 % for single ones, which is more than recordings of one
+ * program on one machine showed. So one run on each side finds slow kernels, hardly ever slow hosts; what could
  * have been found is in every row (detectable_share: found four times of five).
  *
  * A kernel or the GPU is slower only if its typical time is too (typical_time.h): calls that were held up, as happens
  * where processes share a GPU, are no change of the program. Kernels on one side only are counted, and judged in gpu.
- * Does not see: another number of ranks (those that all runs have are compared), other inputs, another machine.
+ * Does not see: another number of ranks (those that all runs have count), other inputs, another machine.
  * Order: step, gpu, comm, then kernels that are slower or faster, largest difference first; all-rows shows the rest.
  *
- * Example: one run each, gemm 100 us in every step of base, 110 us in test: +10 %, interval +6 % to +14 %: slower.
+ * Example: one run each, gemm 100 us in every step of base, 110 us in test: +10 %, interval +7 % to +13 %: slower.
  */
 #include "analysis/analysis.h"
 #include "model/compare/diff_sides.h"
+#include "model/compare/rank_gaps.h"
 #include "model/compare/step_samples.h"
+#include "model/compare/typical_sides.h"
 #include "model/compare/use_compare.h"
-#include "model/device/typical_time.h"
 #include "table/format.h"
 
 #include <math.h>
@@ -44,6 +47,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_METRIC, "metric", HT_STR, HT_KEY, "step, gpu, comm, kernel or efficiency",      \
 	        NULL)                                                                              \
 	COLUMN(COL_NAME, "name", HT_STR, HT_KEY, "of the kernel", NULL)                            \
+	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank that alone changed; null: all", NULL)       \
 	COLUMN(COL_VERDICT, "verdict", HT_STR, HT_MEASURE,                                         \
 	        "slower: fails the gate; faster; same: a slowdown beyond the limit is "            \
 	        "excluded; unclear: "                                                              \
@@ -101,7 +105,7 @@ const struct ht_analysis ht_analysis_gate = {
 	        .method =
 	                "Means over runs of the means over steps; Student's t over the spread of runs, which "
 	                "one run on each side cannot show and which is assumed then (15 % on the host, "
-	                "0.5 % of the GPU's kernels together, 1 % of each). Fails when a change is above "
+	                "0.5 % of the GPU's kernels together, 0.6 % of each). Fails when a change is above "
 	                "max-slowdown and its interval above 0.",
 	        HT_ONE_SCHEMA(columns),
 	        .params = params,
@@ -120,7 +124,7 @@ const struct ht_analysis ht_analysis_gate = {
 /* What recordings of one program vary by, and how well that is known. */
 static const struct ht_run_noise host_noise = { 0.15, 8, false };
 static const struct ht_run_noise gpu_noise = { 0.005, 30, true };
-static const struct ht_run_noise kernel_noise = { 0.01, 30, true };
+static const struct ht_run_noise kernel_noise = { 0.006, 30, true };
 /* how often a slowdown of detectable_share is missed */
 #define MISS 0.2
 
@@ -129,17 +133,12 @@ enum verdict { SLOWER, FASTER, SAME, UNCLEAR, ADDED, REMOVED };
 /* One row to be. */
 struct judged {
 	const char *metric, *name;
+	int64_t rank; /* HT_NO_I64: all of them */
 	struct ht_run_gap gap;
 	double chance;  /* of a false alarm that is taken */
 	double typical; /* change of the typical time, NaN when there is none */
 	double low, high, detectable;
 	enum verdict verdict;
-};
-
-/* Typical time of a name on both sides, both ways. */
-struct typical {
-	const char *name;
-	double ns[2][2]; /* by way and side; NaN: cannot be told */
 };
 
 struct gate {
@@ -148,11 +147,12 @@ struct gate {
 	size_t n_base, n_metrics, n_kernels;
 	double max_slowdown, chance; /* taken for one metric */
 	struct ht_sample *runs;      /* of the values in hand, by set */
-	struct typical *typical;     /* by name */
-	size_t n_typical;
+	struct ht_typical_sides typical;
 	struct judged *rows;
-	size_t n_rows, n_kernel_rows;
+	size_t n_rows, n_kernel_rows, n_rank_rows; /* one after the other */
 };
+/* More single ranks are not listed. */
+#define MOST_RANK_ROWS 64
 
 static enum ht_status choose(struct ht_run *run)
 {
@@ -183,109 +183,6 @@ static enum ht_status profile_rank(struct ht_run *run, struct ht_part *part)
 	if (ht_run_is(run, "metric", "efficiency"))
 		HT_TRY(ht_use_facts_put(run, true, part->facts[USE]));
 	return ht_profile_put(run, &options, &tables);
-}
-
-/* ---- typical times ---- */
-
-/* Of one name on one rank of one run. */
-struct typical_call {
-	const char *name;
-	size_t side; /* 0: base */
-	double ns[2];
-};
-
-static int compare_typical(const void *left, const void *right)
-{
-	const struct typical_call *a = left, *b = right;
-	int names = strcmp(a->name, b->name);
-	return names ? names : (a->side > b->side) - (a->side < b->side);
-}
-
-/* The larger growth of both ways: what neither sees is an accident. */
-static double growth(const double ns[2][2])
-{
-	double grown = NAN;
-	for (size_t way = 0; way < 2; way++)
-		if (ns[way][0] > 0)
-			grown = fmax(grown, ns[way][1] / ns[way][0] - 1);
-	return grown;
-}
-
-/* Each name once: the lower quartile over the ranks of a side's runs, in proportion to those that have it. */
-static void unite_typical(struct gate *gate, const struct typical_call *calls, size_t n,
-        const size_t *n_ranks, double *values)
-{
-	for (size_t first = 0, end; first < n; first = end) {
-		struct typical typical = { .name = calls[first].name };
-		size_t n_calls[2] = { 0, 0 };
-		for (end = first; end < n && !strcmp(calls[end].name, calls[first].name); end++)
-			n_calls[calls[end].side]++;
-		for (size_t k = 0; k < 4; k++) {
-			size_t way = k / 2, side = k % 2, at = first + side * n_calls[0],
-			       n_known = 0;
-			for (size_t i = 0; i < n_calls[side]; i++)
-				if (!isnan(calls[at + i].ns[way]))
-					values[n_known++] = calls[at + i].ns[way];
-			double share = (double)n_calls[side] / (double)n_ranks[side];
-			if (n_calls[side])
-				typical.ns[way][side] =
-				        n_known ? share * ht_lower_quartile(values, n_known) : NAN;
-		}
-		gate->typical[gate->n_typical++] = typical;
-	}
-}
-
-static double cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? NAN : ht_table_f64(table, row, column);
-}
-
-static enum ht_status find_typical(struct gate *gate, const struct ht_parts *parts)
-{
-	struct ht_arena *scratch = gate->run->scratch;
-	size_t n_rows = ht_parts_n_rows(parts, 2), n = 0, n_ranks[2] = { 0, 0 };
-	struct typical_call *calls = ht_arena_alloc(scratch, (n_rows + 1) * sizeof *calls);
-	double *values = ht_arena_alloc(scratch, (parts->n + 1) * sizeof *values);
-	gate->typical = ht_arena_alloc(scratch, (n_rows + 1) * sizeof *gate->typical);
-	if (!calls || !values || !gate->typical)
-		return ht_fail_nomem(gate->run->ctx);
-	for (size_t i = 0; i < parts->n; i++) {
-		const ht_table *facts = parts->list[i].facts[2];
-		size_t side = parts->list[i].side >= gate->n_base;
-		n_ranks[side]++;
-		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
-			calls[n++] =
-			        (struct typical_call){ ht_table_str(facts, row, HT_TYPICAL_NAME),
-				        side,
-				        { cell(facts, row, HT_TYPICAL_BY_PLACE),
-				                cell(facts, row, HT_TYPICAL_BY_HALF) } };
-	}
-	qsort(calls, n, sizeof *calls, compare_typical);
-	unite_typical(gate, calls, n, n_ranks, values);
-	return HT_OK;
-}
-
-static int compare_typical_name(const void *key, const void *item)
-{
-	return strcmp(key, ((const struct typical *)item)->name);
-}
-
-/* How much the typical time of a name changed. */
-static double typical_growth(const struct gate *gate, const char *name)
-{
-	const struct typical *found = bsearch(
-	        name, gate->typical, gate->n_typical, sizeof *gate->typical, compare_typical_name);
-	return found ? growth(found->ns) : NAN;
-}
-
-/* The same of all names together. */
-static double typical_growth_of_all(const struct gate *gate)
-{
-	double ns[2][2] = { { 0 } };
-	for (size_t i = 0; i < gate->n_typical; i++)
-		for (size_t k = 0; k < 4; k++)
-			ns[k / 2][k % 2] += gate->typical[i].ns[k / 2][k % 2];
-	return growth(ns);
 }
 
 /* ---- judging ---- */
@@ -342,7 +239,9 @@ static void judge(const struct gate *gate, struct judged *row)
 static void judge_metric(struct gate *gate, const char *metric, const double *values,
         struct ht_run_noise noise, double typical)
 {
-	struct judged row = { .metric = metric, .chance = gate->chance, .typical = typical };
+	struct judged row = {
+		.metric = metric, .rank = HT_NO_I64, .chance = gate->chance, .typical = typical
+	};
 	row.gap = measure(gate, values, noise);
 	if (!is_asked(gate, metric) || !(row.gap.base > 0))
 		return;
@@ -371,7 +270,8 @@ static enum ht_status judge_gpu(struct gate *gate)
 		return ht_fail_nomem(gate->run->ctx);
 	for (size_t i = 0; i < samples->n_values; i++)
 		values[i] = samples->kernel_ns[i] + samples->copy_ns[i];
-	judge_metric(gate, "gpu", values, noise_of_gpu(gate), typical_growth_of_all(gate));
+	judge_metric(
+	        gate, "gpu", values, noise_of_gpu(gate), ht_typical_sides_growth(&gate->typical));
 	return HT_OK;
 }
 
@@ -398,7 +298,9 @@ static enum ht_status collect_kernels(struct gate *gate)
 	while (ht_step_samples_next(samples)) {
 		if (samples->place != HT_PLACE_KERNEL)
 			continue;
-		struct judged row = { .metric = "kernel", .name = ht_step_samples_name(samples) };
+		struct judged row = {
+			.metric = "kernel", .name = ht_step_samples_name(samples), .rank = HT_NO_I64
+		};
 		row.gap = measure_own(gate);
 		if (row.gap.base < min_share * all.base && row.gap.test < min_share * all.test)
 			continue;
@@ -429,7 +331,56 @@ static int compare_kernels(const void *left, const void *right)
 		return a->verdict == SLOWER ? -1 : 1;
 	if (size_of(a) != size_of(b))
 		return size_of(a) > size_of(b) ? -1 : 1;
-	return strcmp(a->name, b->name);
+	int names = strcmp(a->name, b->name);
+	return names ? names : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* A kernel in hand on single ranks: of those that stand out the slower ones become rows. */
+static void judge_ranks(struct gate *gate, struct ht_rank_gaps *ranks, const char *name)
+{
+	ht_rank_gaps_own(ranks, kernel_noise);
+	for (size_t r = 0; r < ranks->n; r++) {
+		const struct ht_rank_gap *own = &ranks->gaps[r];
+		struct judged row = { .metric = "kernel",
+			.name = name,
+			.rank = own->rank,
+			.gap = own->gap,
+			.chance = gate->chance / (double)(gate->n_kernels * ranks->n) };
+		if (!(own->change - own->others > gate->max_slowdown) ||
+		        gate->n_rank_rows == MOST_RANK_ROWS)
+			continue;
+		row.typical = ht_rank_typical_growth(ranks, 2, r, name);
+		judge(gate, &row);
+		if (row.verdict == SLOWER)
+			gate->rows[gate->n_rows + gate->n_kernel_rows + gate->n_rank_rows++] = row;
+	}
+}
+
+static bool is_judged(const struct gate *gate, const char *name)
+{
+	const struct judged *kernels = gate->rows + gate->n_rows;
+	for (size_t i = 0; i < gate->n_kernel_rows; i++)
+		if (!is_one_sided(&kernels[i]) && !strcmp(kernels[i].name, name))
+			return true;
+	return false;
+}
+
+static enum ht_status judge_kernels_of_ranks(struct gate *gate)
+{
+	struct ht_step_samples *samples = &gate->samples;
+	struct ht_rank_gaps ranks;
+	HT_TRY(ht_rank_gaps_init(samples, gate->n_base, &ranks));
+	ht_step_samples_seek(samples, 0);
+	while (ranks.n && ht_step_samples_next(samples)) {
+		if (samples->place != HT_PLACE_KERNEL)
+			continue;
+		const char *name = ht_step_samples_name(samples);
+		if (!name)
+			return ht_fail_nomem(gate->run->ctx);
+		if (is_judged(gate, name))
+			judge_ranks(gate, &ranks, name);
+	}
+	return HT_OK;
 }
 
 static enum ht_status judge_kernels(struct gate *gate)
@@ -442,10 +393,12 @@ static enum ht_status judge_kernels(struct gate *gate)
 		if (kernels[i].verdict != UNCLEAR)
 			continue;
 		kernels[i].chance = gate->chance / (double)gate->n_kernels;
-		kernels[i].typical = typical_growth(gate, kernels[i].name);
+		kernels[i].typical = ht_typical_sides_growth_of(&gate->typical, kernels[i].name);
 		judge(gate, &kernels[i]);
 	}
 	qsort(kernels, gate->n_kernel_rows, sizeof *kernels, compare_kernels);
+	HT_TRY(judge_kernels_of_ranks(gate));
+	qsort(kernels + gate->n_kernel_rows, gate->n_rank_rows, sizeof *kernels, compare_kernels);
 	return HT_OK;
 }
 
@@ -460,6 +413,7 @@ static void put_judged(const struct gate *gate, ht_table *table, const struct ju
 	ht_table_row(table);
 	ht_table_put_str(table, COL_METRIC, row->metric);
 	ht_table_put_str(table, COL_NAME, row->name);
+	ht_table_put_known(table, COL_RANK, row->rank, HT_NO_I64);
 	ht_table_put_str(table, COL_VERDICT, words[row->verdict]);
 	ht_table_put_f64(table, COL_BASE_NS, gap->base);
 	ht_table_put_f64(table, COL_TEST_NS, gap->test);
@@ -620,7 +574,7 @@ static enum ht_status note_verdict(struct gate *gate, ht_table *table)
 	struct ht_run *run = gate->run;
 	const char *failed = NULL;
 	size_t n_named = 0, n_more = 0;
-	for (size_t i = 0; i < gate->n_rows + gate->n_kernel_rows; i++) {
+	for (size_t i = 0; i < gate->n_rows + gate->n_kernel_rows + gate->n_rank_rows; i++) {
 		const struct judged *row = &gate->rows[i];
 		if (row->verdict != SLOWER)
 			continue;
@@ -629,10 +583,14 @@ static enum ht_status note_verdict(struct gate *gate, ht_table *table)
 			continue;
 		}
 		const char *change = percent(run, row->gap.gap.mean / row->gap.base);
-		failed = ht_arena_printf(run->scratch, "%s%s%s%s%s %s", failed ? failed : "",
+		const char *of = row->rank == HT_NO_I64
+		                         ? ""
+		                         : ht_arena_printf(run->scratch, " on rank %lld",
+		                                   (long long)row->rank);
+		failed = ht_arena_printf(run->scratch, "%s%s%s%s%s%s %s", failed ? failed : "",
 		        failed ? "; " : "", row->metric, row->name ? " " : "",
-		        row->name ? row->name : "", change ? change : "");
-		if (!failed || !change)
+		        row->name ? row->name : "", of ? of : "", change ? change : "");
+		if (!failed || !change || !of)
 			return ht_fail_nomem(run->ctx);
 	}
 	const char *limit = percent(run, gate->max_slowdown);
@@ -650,6 +608,23 @@ static enum ht_status note_verdict(struct gate *gate, ht_table *table)
 	        table, n_more ? "failed: %s; and %zu more" : "failed: %s", failed, n_more);
 }
 
+/* What communication takes longer on the mean of ranks than on the one that has least of it. */
+static enum ht_status note_waiting(struct gate *gate, ht_table *table)
+{
+	struct ht_step_samples *samples = &gate->samples;
+	struct ht_run_gap all = measure(gate, samples->comm_ns, host_noise);
+	struct ht_run_gap transfer = measure(gate, samples->transfer_ns, host_noise);
+	double more_ns = all.gap.mean - transfer.gap.mean;
+	double step_ns = measure(gate, NULL, host_noise).base;
+	char text[HT_FORMAT_BYTES];
+	if (!is_asked(gate, "comm") || !(more_ns > gate->max_slowdown * step_ns))
+		return HT_OK;
+	ht_format_double(text, HT_DURATION_F64, more_ns);
+	return ht_table_add_note(table,
+	        "waiting for other ranks takes %s per step longer: stragglers on test names them",
+	        text);
+}
+
 static enum ht_status add_notes(struct gate *gate, ht_table *table)
 {
 	bool unclear = false, measured = gate->run->n_sets > 2;
@@ -659,6 +634,7 @@ static enum ht_status add_notes(struct gate *gate, ht_table *table)
 			HT_TRY(note_slower(gate, &gate->rows[i], table));
 	}
 	HT_TRY(note_kernels(gate, table));
+	HT_TRY(note_waiting(gate, table));
 	if (unclear && !measured)
 		HT_TRY(ht_table_add_note(table,
 		        "one run on each side does not show how runs vary; with several (--base A --base "
@@ -709,7 +685,7 @@ static enum ht_status set_headline(struct gate *gate, ht_table *table)
 static enum ht_status judge_all(struct gate *gate, ht_table *table)
 {
 	struct ht_step_samples *samples = &gate->samples;
-	size_t n = 4;
+	size_t n = 4 + MOST_RANK_ROWS;
 	HT_TRY(check_steps(gate));
 	HT_TRY(set_headline(gate, table));
 	while (ht_step_samples_next(samples))
@@ -721,14 +697,14 @@ static enum ht_status judge_all(struct gate *gate, ht_table *table)
 		return ht_fail_nomem(gate->run->ctx);
 	judge_metric(gate, "step", NULL, host_noise, NAN);
 	HT_TRY(judge_gpu(gate));
-	judge_metric(gate, "comm", samples->comm_ns, host_noise, NAN);
+	judge_metric(gate, "comm", samples->transfer_ns, host_noise, NAN);
 	HT_TRY(judge_efficiency(gate));
 	HT_TRY(judge_kernels(gate));
 	if (!gate->n_rows && !gate->n_kernels)
 		return ht_fail(gate->run->ctx, HT_MISSING, NULL, -1, "choose another --metric",
 		        "the runs have nothing in common to judge by %s",
 		        ht_run_str(gate->run, "metric"));
-	for (size_t i = 0; i < gate->n_rows + gate->n_kernel_rows; i++)
+	for (size_t i = 0; i < gate->n_rows + gate->n_kernel_rows + gate->n_rank_rows; i++)
 		if (is_shown(gate, &gate->rows[i]))
 			put_judged(gate, table, &gate->rows[i]);
 	return add_notes(gate, table);
@@ -743,7 +719,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	gate.chance = (1 - ht_run_f64(run, "confidence")) / (double)gate.n_metrics;
 	enum ht_status status = ht_step_samples_init(run, parts, 0, &gate.samples);
 	if (status == HT_OK)
-		status = find_typical(&gate, parts);
+		status = ht_typical_sides_find(run, parts, 2, gate.n_base, &gate.typical);
 	if (status == HT_OK)
 		status = judge_all(&gate, table);
 	ht_step_samples_done(&gate.samples);

@@ -13,6 +13,7 @@ struct line {
 	uint64_t key; /* name and place */
 	int64_t count, ns;
 	uint32_t sample, side; /* its step and its set */
+	uint32_t i_part;
 };
 
 /* ---- steps ---- */
@@ -65,12 +66,19 @@ static enum ht_status list_steps(struct ht_step_samples *samples, size_t side)
 	return HT_OK;
 }
 
+/* A rank without communication tells nothing of what transfers take. */
+static void take_least(double *least, double ns)
+{
+	if (ns > 0 && (*least == 0 || ns < *least))
+		*least = ns;
+}
+
 static enum ht_status add_steps(struct ht_step_samples *samples)
 {
 	static const size_t columns[] = { HT_STEP_NS, HT_STEP_KERNEL_NS, HT_STEP_COPY_NS,
 		HT_STEP_COMM_NS };
 	double **values[] = { &samples->step_ns, &samples->kernel_ns, &samples->copy_ns,
-		&samples->comm_ns, &samples->gpu_ns, &samples->values };
+		&samples->comm_ns, &samples->gpu_ns, &samples->values, &samples->transfer_ns };
 	for (size_t k = 0; k < HT_COUNT(values); k++) {
 		*values[k] = ht_arena_alloc(
 		        samples->run->scratch, (samples->n_values + 1) * sizeof(double));
@@ -82,10 +90,14 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 		const struct ht_set_samples *set = &samples->sets[samples->parts->list[i].side];
 		for (size_t row = 0; row < ht_table_n_rows(steps); row++) {
 			size_t step = find_step(set, number_at(steps, row, HT_STEP_NUMBER));
-			for (size_t k = 0; step != SIZE_MAX && k < HT_COUNT(columns); k++)
+			if (step == SIZE_MAX)
+				continue;
+			for (size_t k = 0; k < HT_COUNT(columns); k++)
 				(*values[k])[set->first + step] +=
 				        (double)ht_table_i64(steps, row, columns[k]) /
 				        (double)set->n_ranks[step];
+			take_least(&samples->transfer_ns[set->first + step],
+			        (double)ht_table_i64(steps, row, HT_STEP_COMM_NS));
 		}
 	}
 	samples->touched = ht_arena_alloc(
@@ -175,7 +187,7 @@ static size_t add_lines(
 		keys[n] = key_of(samples, i_part, row);
 		lines[n] = (struct line){ keys[n], ht_table_i64(facts, row, HT_PROFILE_COUNT),
 			ht_table_i64(facts, row, HT_PROFILE_NS), (uint32_t)(set->first + step),
-			(uint32_t)part->side };
+			(uint32_t)part->side, (uint32_t)i_part };
 		n++;
 	}
 	return n;
@@ -346,4 +358,25 @@ struct ht_sample ht_step_samples_own(const struct ht_step_samples *samples, size
 	/* all others are 0 */
 	own.squares += (double)(own.n - (end - first)) * own.mean * own.mean;
 	return own;
+}
+
+void ht_step_samples_by_part(const struct ht_step_samples *samples, struct ht_sample *ret_of)
+{
+	for (size_t p = 0; p < samples->parts->n; p++)
+		ret_of[p] =
+		        (struct ht_sample){ .n = samples->sets[samples->parts->list[p].side].n };
+	/* lines of one part follow each other */
+	for (size_t first = samples->first, end; first < samples->at; first = end) {
+		struct ht_sample *own = &ret_of[samples->lines[first].i_part];
+		for (end = first; end < samples->at &&
+		                  samples->lines[end].i_part == samples->lines[first].i_part;
+		        end++)
+			own->mean += (double)samples->lines[end].ns / (double)own->n;
+		for (size_t i = first; i < end; i++) {
+			double off = (double)samples->lines[i].ns - own->mean;
+			own->squares += off * off;
+		}
+		/* all others are 0 */
+		own->squares += (double)(own->n - (end - first)) * own->mean * own->mean;
+	}
 }

@@ -25,7 +25,8 @@ struct ht_step_samples {
 	size_t n_values;
 	double *step_ns, *kernel_ns, *copy_ns, *comm_ns; /* by sample */
 	double *gpu_ns;                                  /* the last three together */
-	struct ht_sample step_time[HT_MAX_SETS];         /* of the job; the mean is the median */
+	double *transfer_ns; /* communication of the rank that has least of it in the step: others wait for it */
+	struct ht_sample step_time[HT_MAX_SETS]; /* of the job; the mean is the median */
 	/* names or paths of all ranks, each once */
 	struct ht_name_tree tree; /* texts are those of the parts */
 	size_t k_paths;           /* the parts' table of paths; 0: by name */
@@ -59,5 +60,7 @@ const char *ht_step_samples_name(struct ht_step_samples *samples);
 struct ht_sample ht_step_samples_of(
         const struct ht_step_samples *samples, const double *values, size_t side);
 struct ht_sample ht_step_samples_own(const struct ht_step_samples *samples, size_t side);
+/* The same of every part, its own steps. */
+void ht_step_samples_by_part(const struct ht_step_samples *samples, struct ht_sample *ret_of);
 
 #endif

@@ -64,3 +64,12 @@ double ht_typical_by_half(const struct ht_call *calls, size_t n, size_t n_steps,
 		sum_ns += values[i];
 	return n ? sum_ns / (double)half * (double)n / (double)n_steps : 0;
 }
+
+double ht_typical_growth(const double ns[2][2])
+{
+	double grown = NAN;
+	for (size_t way = 0; way < 2; way++)
+		if (ns[way][0] > 0)
+			grown = fmax(grown, ns[way][1] / ns[way][0] - 1);
+	return grown;
+}

@@ -30,5 +30,7 @@ double ht_typical_by_place(
         const struct ht_call *calls, size_t n, size_t n_steps, size_t *firsts, double *values);
 /* values is room for n. */
 double ht_typical_by_half(const struct ht_call *calls, size_t n, size_t n_steps, double *values);
+/* By way and side, base first: the larger growth of both ways, as what neither sees is an accident; NaN where none is known. */
+double ht_typical_growth(const double ns[2][2]);
 
 #endif
