@@ -186,9 +186,11 @@ bool ht_cp_window_owns(
 {
 	const struct ht_trace *t = m->trace;
 	const struct ht_cp_work *w = &m->works[work];
-	/* work that names its step is of no other */
-	uint32_t step = window->by_start ? t->step[w->row] : HT_NONE;
-	bool is_others = window->step != HT_NO_I64 && step != HT_NONE && t->steps[step].is_named &&
+	/* Work is of the step that is open on the thread that launched it, or that it names: steps of two threads may overlap,
+	 * and the next begins where this one ends. */
+	uint32_t step = t->step[w->row];
+	bool is_others = window->step != HT_NO_I64 && step != HT_NONE &&
+	                 (!window->by_start || t->steps[step].is_named) &&
 	                 t->steps[step].number != window->step;
 	return !is_others && is_in_time(window, w);
 }

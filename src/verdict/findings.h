@@ -200,6 +200,7 @@ struct ht_found_slow {
 	size_t n;
 	int64_t ns;    /* of them, over all ranks: */
 	size_t n_rows; /* so many */
+	size_t n_echoes; /* of the numbers: what a rank did at the end of a step, the others waited for in this one */
 };
 
 /* Steps of ranks without events, as their exporter has them: sums. */

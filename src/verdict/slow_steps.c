@@ -18,6 +18,11 @@ static int64_t length_of(const ht_table *steps, size_t row)
 	               : ht_table_i64(steps, row, HT_FOUND_STEP_TIME_NS);
 }
 
+/* Two excesses are the same when they differ by less than this part of them. */
+#define ECHO 4
+/* Of more slow steps nobody asks which are echoes. */
+#define MOST_ECHOES 64
+
 /* A first step, of which it is not known when it began. */
 static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size_t row)
 {
@@ -45,6 +50,33 @@ static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 	return HT_OK;
 }
 
+/* Of a rank by its part: what a slow step has above the median of its rank; 0: it is not slow, or not there. */
+static int64_t excess_of(const struct ht_findings *f, size_t i_part, int64_t number)
+{
+	const ht_table *steps = f->parts->list[i_part].facts[HT_FOUND_STEPS];
+	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
+		if (length_of(steps, i) >= 0 &&
+		        ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER) == number &&
+		        !is_left_out(f, steps, i) &&
+		        ht_step_is_slow(length_of(steps, i), f->device.median_ns))
+			return length_of(steps, i) - f->device.median_ns;
+	return 0;
+}
+
+/* A step is an echo when whoever is slow in it was not in the one before, where another rank was, by about as much. */
+static bool is_echo(const struct ht_findings *f, int64_t number)
+{
+	int64_t before = 0, now = 0;
+	for (size_t p = 0; p < f->parts->n; p++) {
+		int64_t then_ns = excess_of(f, p, number - 1), now_ns = excess_of(f, p, number);
+		if (then_ns && now_ns)
+			return false;
+		before = then_ns > before ? then_ns : before;
+		now = now_ns > now ? now_ns : now;
+	}
+	return before && now && now < before + before / ECHO && before < now + now / ECHO;
+}
+
 static void add_times(struct ht_findings *f, const ht_table *steps)
 {
 	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
@@ -68,9 +100,11 @@ enum ht_status ht_found_slow_steps(struct ht_findings *f)
 		if (!n_kept || f->slow.numbers[n_kept - 1] != f->slow.numbers[i])
 			f->slow.numbers[n_kept++] = f->slow.numbers[i];
 	f->slow.n = n_kept;
+	for (size_t i = 0; f->parts->n > 1 && f->slow.n <= MOST_ECHOES && i < f->slow.n; i++)
+		f->slow.n_echoes += is_echo(f, f->slow.numbers[i]);
 	/* each rank has its own: nothing is usual then */
 	if (f->slow.n >= f->n_steps)
-		f->slow.n = 0;
+		f->slow.n = f->slow.n_echoes = 0;
 	for (size_t p = 0; p < f->parts->n; p++)
 		add_times(f, f->parts->list[p].facts[HT_FOUND_STEPS]);
 	return HT_OK;
@@ -91,7 +125,8 @@ int64_t ht_findings_usual_step(const struct ht_findings *f)
 struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 {
 	struct ht_slow_cause cause = { 0 };
-	int64_t n_slow = (int64_t)f->slow.n, n_other = (int64_t)(f->n_steps - f->slow.n);
+	int64_t n_slow = (int64_t)(f->slow.n - f->slow.n_echoes),
+	        n_other = (int64_t)(f->n_steps - f->slow.n);
 	for (int k = 0; n_slow && n_other && k < HT_CP_N_BOUNDS; k++) {
 		const struct ht_path_bound *bound = &f->path[k];
 		int64_t more_ns = bound->slow_ns / n_slow - (bound->ns - bound->slow_ns) / n_other;
@@ -102,6 +137,7 @@ struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 	int64_t most_ns = f->slow.n_rows && n_other
 	                          ? f->slow.ns / (int64_t)f->slow.n_rows - ht_findings_usual_step(f)
 	                          : 0;
+	most_ns = n_slow ? most_ns * (int64_t)f->slow.n / n_slow : 0;
 	cause.ns = cause.ns < most_ns ? cause.ns : most_ns;
 	return cause;
 }

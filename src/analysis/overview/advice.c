@@ -378,6 +378,7 @@ static struct ht_rule_verdict slow_step(struct ht_advice *a)
 	if (fact.name && *fact.name) {
 		ht_finding_text(&v.f, "name", fact.name);
 		ht_finding_ns(&v.f, "more", fact.aux[2]);
+		ht_finding_text(&v.f, "around", fact.more);
 	}
 	ht_finding_count(&v.f, "n_slow", fact.count > 1 ? fact.count : HT_NO_I64);
 	return v;
@@ -595,6 +596,7 @@ static struct line judge(struct ht_advice *a, const struct ht_rule *rule, size_t
 	struct ht_finding *f = &line.v.f;
 	f->kind = rule->name;
 	line.is_symptom = rule->judge == gpu_use ||
+	                  (rule->judge == ht_rule_waiting && a->f.slow.n) ||
 	                  (rule->judge == ht_rule_imbalance && (a->f.latest || a->f.slow.n));
 	bound_cost(a, rule, &line.v);
 	name_costs(a, &line.v);

@@ -466,7 +466,9 @@ static void add_main_part(
 	ht_finding_text(f, "spread", ht_ratio(most->ns, whole) < WORTH_NAMING ? "" : NULL);
 }
 
-static struct ht_event_at part_evidence(const struct ht_telling *s, const struct part *part)
+/* in_slow: of all steps, so that what slow ones have counts where it is more; else of the others. */
+static struct ht_event_at part_evidence(
+        const struct ht_telling *s, const struct part *part, bool in_slow)
 {
 	if (part->bound == BOUND_RANK) {
 		struct ht_straggler_cause cause =
@@ -477,8 +479,9 @@ static struct ht_event_at part_evidence(const struct ht_telling *s, const struct
 	const struct ht_idle_time *gap = &s->f.idle[HT_IDLE_HOST_WAIT];
 	if (part->bound == BOUND_BETWEEN)
 		return (struct ht_event_at){ gap->rank, gap->row };
-	const struct ht_path_name *most =
-	        part->of->most.row == HT_NO_I64 ? &part->of->slow : &part->of->most;
+	const struct ht_path_name *most = &part->of->most, *slow = &part->of->slow;
+	if (most->row == HT_NO_I64 || (in_slow && slow->row != HT_NO_I64 && slow->ns > most->ns))
+		most = slow;
 	return (struct ht_event_at){ most->rank, most->row };
 }
 
@@ -512,7 +515,7 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 	}
 	double inferred = ht_ratio(inferred_ns(f), f->path_ns);
 	int64_t whole = usual_whole_ns(f);
-	struct ht_event_at at = part_evidence(s, &parts[0]);
+	struct ht_event_at at = part_evidence(s, &parts[0], false);
 	ht_finding_subject(&found, "cause", bound_text(s, &parts[0]));
 	ht_finding_value(&found,
 	        (double)of_path_ns(parts[0].usual_ns, whole, ht_findings_usual_step(f), INT64_MAX),
@@ -571,8 +574,9 @@ static void say_slow_steps(struct ht_telling *s)
 	ht_finding_value(&found, (double)steps->most_ns, "ns");
 	ht_finding_share(&found, ht_ratio(mean_ns - usual_ns, mean_ns), "of.mean_step", HT_NO_I64);
 	found.upper_bound_ns = mean_ns - usual_ns;
-	ht_finding_text(&found, "several", f->slow.n > 1 ? "" : NULL);
-	ht_finding_count(&found, "n_slow", (int64_t)f->slow.n);
+	size_t n_slow = f->slow.n - f->slow.n_echoes;
+	ht_finding_text(&found, "several", n_slow > 1 ? "" : NULL);
+	ht_finding_count(&found, "n_slow", (int64_t)n_slow);
 	ht_finding_count(&found, "n_steps", (int64_t)f->n_steps);
 	ht_finding_count(&found, "longest", steps->number);
 	ht_finding_text(&found, "times",
@@ -620,7 +624,7 @@ static void add_saving(
 	                                                          : bound_text(s, part));
 	item.ns = ht_findings_per_step(f, part->saves_ns);
 	item.share = ht_ratio(part->saves_ns, whole_ns(f));
-	item.at = part_evidence(s, part);
+	item.at = part_evidence(s, part, true);
 	ht_finding_item(found, &item);
 	ht_finding_event(found, item.at.rank, item.at.row);
 }

@@ -131,9 +131,10 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 	        (struct ht_rule_sum){ .part = slow.excess_ns,
 		        .whole = HT_NO_I64,
 		        .count = (int64_t)slow.n,
-		        .row = f->t->steps[step->i_step].row,
+		        .row = slow.row != HT_NONE ? slow.row : f->t->steps[step->i_step].row,
 		        .row_ns = length_ns,
 		        .name = slow.name ? slow.name : "",
+		        .more = slow.around,
 		        .aux = { step->number, slow.median_ns, slow.name_ns } };
 	return HT_OK;
 }

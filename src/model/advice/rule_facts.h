@@ -17,8 +17,8 @@
  *   SYNC       time that the device idles after calls that wait for it (…Synchronize, and copies whose call returns when
  *              they are done), until the next work starts, data loaders not counted; no more of each gap than the calls
  *              before it took: by so much the host could have been ahead
- *   SLOW_STEP  what slow steps (slow_step.h) take above the median step; row: the longest; name: what it has more
- *              of, "" for nothing; aux: its number, the median, what the name takes more
+ *   SLOW_STEP  what slow steps (slow_step.h) take above the median step; row: the event that it has more of, else the longest of them; name: what it
+ *              has more of, "" for nothing, more: what that is inside; aux: its number, the median, what the name takes more
  *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host

@@ -99,9 +99,53 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/* What is around an event, and at most so much longer, is the same thing under the name that the program has for it. */
+#define AROUND 1.25
+
+static uint32_t outermost(const struct ht_trace *t, uint32_t row)
+{
+	const double most_ns = AROUND * (double)t->dur_ns[row];
+	for (uint32_t up = t->parent[row]; up != HT_NONE && !ht_kind_is_gpu_work(t->kind[row]);
+	        up = t->parent[up]) {
+		bool is_step = t->name[up] != HT_NO_STR &&
+		               (ht_name_traits(ht_str(t, t->name[up])) & HT_TRAIT_STEP);
+		if (!ht_is_span(t, up) || is_step || (double)t->dur_ns[up] > most_ns)
+			break;
+		row = up;
+	}
+	return row;
+}
+
+/* The event behind the name that grew. */
+static enum ht_status find_event(struct ht_run *run, const struct ht_bound *step, const char *name,
+        struct ht_arena *arena, struct ht_slow_step *slow)
+{
+	const struct ht_trace *t = run->trace;
+	/* on the host it begins while the step before may still be at work */
+	int64_t start_ns = t->steps[step->i_step].ts_ns;
+	for (uint32_t row = 0; row < t->n_kind; row++)
+		if (ht_is_span(t, row) && t->name[row] != HT_NO_STR && t->ts_ns[row] >= start_ns &&
+		        t->ts_ns[row] < step->end &&
+		        (slow->row == HT_NONE || t->dur_ns[row] > t->dur_ns[slow->row]) &&
+		        !strcmp(ht_str(t, t->name[row]), name))
+			slow->row = row;
+	if (slow->row == HT_NONE)
+		return HT_OK;
+	uint32_t around = outermost(t, slow->row);
+	if (around != slow->row && t->name[around] != HT_NO_STR &&
+	        t->name[around] != t->name[slow->row]) {
+		slow->around = ht_arena_printf(arena, "%s", ht_str(t, t->name[around]));
+		if (!slow->around)
+			return ht_fail_nomem(run->ctx);
+	}
+	slow->row = around;
+	return HT_OK;
+}
+
 /* A name that grew by less than the least explains nothing. */
-static enum ht_status find_name(struct ht_run *run, const ht_table *names, int64_t number,
-        int64_t least_ns, struct ht_arena *arena, struct ht_slow_step *slow)
+static enum ht_status find_name(struct ht_run *run, const ht_table *names,
+        const struct ht_bound *step, int64_t excess_ns, struct ht_arena *arena,
+        struct ht_slow_step *slow)
 {
 	size_t n_rows = ht_table_n_rows(names), n = 0;
 	struct share *shares = ht_arena_alloc(run->scratch, (n_rows + 1) * sizeof *shares);
@@ -110,7 +154,7 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names, int64
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n_rows; i++) {
 		int64_t ns = ht_table_i64(names, i, HT_PROFILE_NS);
-		bool own = ht_table_i64(names, i, HT_PROFILE_STEP) == number;
+		bool own = ht_table_i64(names, i, HT_PROFILE_STEP) == step->number;
 		if (runs_in(slow->role, ht_table_i64(names, i, HT_PROFILE_PLACE)))
 			shares[n++] = (struct share){ ht_table_str(names, i, HT_PROFILE_NAME),
 				own ? ns : -ns };
@@ -125,11 +169,15 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names, int64
 			most = shares[first].name;
 		}
 	}
-	if (!most || slow->name_ns < least_ns)
+	if (!most || slow->name_ns < excess_ns / 2)
 		return HT_OK;
+	/* work of the device may hide a part of it */
+	slow->name_ns = slow->name_ns < excess_ns ? slow->name_ns : excess_ns;
 	const char *brief = ht_name_shorten(run, most);
 	slow->name = brief ? ht_arena_printf(arena, "%s", brief) : NULL;
-	return slow->name ? HT_OK : ht_fail_nomem(run->ctx);
+	if (!slow->name)
+		return ht_fail_nomem(run->ctx);
+	return find_event(run, step, most, arena, slow);
 }
 
 static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *bounds,
@@ -145,14 +193,14 @@ static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *boun
 	HT_TRY(ht_profile_put(&two_steps, &options, tables));
 	HT_TRY(ht_table_finish(run->ctx, tables->names));
 	int64_t excess_ns = ht_bound_ns(&bounds->list[slow->i_bound]) - slow->median_ns;
-	return find_name(run, tables->names, number, excess_ns / 2, arena, slow);
+	return find_name(run, tables->names, &bounds->list[slow->i_bound], excess_ns, arena, slow);
 }
 
 enum ht_status ht_slow_step_find(struct ht_run *run, const struct ht_bounds *bounds,
         const int64_t (*ns)[HT_N_BUSY], struct ht_arena *arena, struct ht_slow_step *ret_slow)
 {
 	struct ht_profile_tables tables = { 0 };
-	*ret_slow = (struct ht_slow_step){ .i_bound = SIZE_MAX };
+	*ret_slow = (struct ht_slow_step){ .i_bound = SIZE_MAX, .row = HT_NONE };
 	if (bounds->n < HT_SLOW_STEPS_LEAST)
 		return HT_OK;
 	HT_TRY(find_longest(run, bounds, ret_slow));

@@ -29,7 +29,10 @@ struct ht_slow_step {
 	size_t n;          /* slow steps */
 	enum ht_busy role; /* that grew most in the longest of them */
 	char *name;        /* what grew most there; NULL: nothing that has a name */
-	int64_t name_ns;   /* by so much */
+	int64_t name_ns;   /* by so much, no more than the step is longer by */
+	uint32_t
+	        row; /* the longest event of that name in it, with what is around that and hardly longer; HT_NONE */
+	char *around; /* name of that row where it is another; NULL: it is not */
 };
 
 /* Of the rank in hand; ns is the split of its steps into roles. Names lie in the arena. */
