@@ -25,22 +25,24 @@
 	COLUMN(HT_CP_##VIEW##_STREAM, "stream", HT_I64, HT_DETAIL,                                 \
 	        "stream of GPU activity; null on the host", NULL)
 
-#define HT_CP_SUMMARY_COLUMNS(COLUMN)                                                               \
-	HT_CP_KEY_COLUMNS(COLUMN, SUMMARY)                                                          \
-	COLUMN(HT_CP_SUMMARY_BOUND_BY, "bound_by", HT_STR, HT_KEY, "what the time depends on",      \
-	        NULL)                                                                               \
-	COLUMN(HT_CP_SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE,                   \
-	        "time on the path so bound", NULL)                                                  \
-	COLUMN(HT_CP_SUMMARY_SHARE, "share", HT_RATIO, HT_MEASURE, "of the window", NULL)           \
-	COLUMN(HT_CP_SUMMARY_INFERRED_NS, "inferred_ns", HT_DURATION, HT_MEASURE,                   \
-	        "of this, time that rests on dependencies without a record in the trace", NULL)     \
-	COLUMN(HT_CP_SUMMARY_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                       \
-	        "from the start of the step to its end or that of its last work", NULL)             \
-	COLUMN(HT_CP_SUMMARY_STEP_NS, "step_ns", HT_DURATION, HT_DETAIL,                            \
-	        "duration of the step on the host", NULL)                                           \
-	COLUMN(HT_CP_SUMMARY_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                           \
-	        "time of the window in which no GPU of the rank worked; null without GPU activity", \
-	        NULL)                                                                               \
+#define HT_CP_SUMMARY_COLUMNS(COLUMN)                                                                \
+	HT_CP_KEY_COLUMNS(COLUMN, SUMMARY)                                                           \
+	COLUMN(HT_CP_SUMMARY_BOUND_BY, "bound_by", HT_STR, HT_KEY, "what the time depends on",       \
+	        NULL)                                                                                \
+	COLUMN(HT_CP_SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE,                    \
+	        "time on the path so bound", NULL)                                                   \
+	COLUMN(HT_CP_SUMMARY_SHARE, "share", HT_RATIO, HT_MEASURE, "of the window", NULL)            \
+	COLUMN(HT_CP_SUMMARY_INFERRED_NS, "inferred_ns", HT_DURATION, HT_MEASURE,                    \
+	        "of this, time that rests on dependencies without a record in the trace", NULL)      \
+	COLUMN(HT_CP_SUMMARY_WINDOW_NS, "window_ns", HT_DURATION, HT_MEASURE,                        \
+	        "from the start of the step to its end or that of its last work", NULL)              \
+	COLUMN(HT_CP_SUMMARY_STEP_NS, "step_ns", HT_DURATION, HT_DETAIL,                             \
+	        "duration of the step on the host", NULL)                                            \
+	COLUMN(HT_CP_SUMMARY_IDLE_NS, "idle_ns", HT_DURATION, HT_MEASURE,                            \
+	        "time of the window in which no GPU of the rank worked; windows begin on the CPU "   \
+	        "and may overlap, so that it is not idle_ns of temporal-breakdown, which is of the " \
+	        "GPU span; null without GPU activity",                                               \
+	        NULL)                                                                                \
 	COLUMN(HT_CP_SUMMARY_N_EDGES, "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL)
 HT_COLUMN_NUMBERS(HT_CP_SUMMARY_COLUMNS, HT_CP_N_SUMMARY_COLUMNS);
 

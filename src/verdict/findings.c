@@ -212,16 +212,32 @@ static enum ht_status put_chosen(
 	return HT_OK;
 }
 
+/* Both walk the same model of the rank, which is made once; a run that shares the rank with others has it in their memo. */
+static enum ht_status put_paths(struct ht_run *run, const struct chosen *none, struct ht_part *part)
+{
+	struct ht_run shared = *run;
+	struct ht_memo memo;
+	ht_memo_init(&memo, run->ctx->mem);
+	if (!run->shares_rank) {
+		shared.memo = &memo;
+		shared.shares_rank = true;
+	}
+	enum ht_status status = put_alone(&shared, put_savings, none, part);
+	if (status == HT_OK)
+		status = put_alone(&shared, put_path, none, part);
+	ht_memo_done(&memo);
+	return status;
+}
+
 /* Each piece lets go of its memory before the next: the largest counts, not their sum. The path comes last, because what it
  * leaves behind is as large as what it needs. */
 static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 {
-	static const put_fn pieces[] = { put_memory, put_utilisation, put_device_time, put_savings,
-		put_chosen, put_path };
+	static const put_fn pieces[] = { put_memory, put_utilisation, put_device_time, put_chosen };
 	static const struct chosen none;
 	for (size_t i = 0; i < HT_COUNT(pieces); i++)
 		HT_TRY(put_alone(run, pieces[i], &none, part));
-	return HT_OK;
+	return put_paths(run, &none, part);
 }
 
 const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };

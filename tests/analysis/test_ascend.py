@@ -110,10 +110,12 @@ def test_operators_without_a_timeline(tmp_path):
     assert rows("operators", path, "--step", "5") == []
     top = [r for r in rows("summary", path) if r["topic"] == "operators"]
     assert top[0]["finding"].startswith("aclnnMm 40.3 µs, 1 call, 100 %") and not top[0]["evidence"]
-    # a timeline has them with their places
+    # of all of a recording they are the answer where there is a timeline, too; of a part of it that is
     both = rank(tmp_path / "both", operator_details__csv=text, trace_view__json=timeline(
-        event("aten::add", T0, 5, 1) | {"cat": "cpu_op"}))
-    assert [r["name"] for r in rows("operators", both)] == ["aten::add"]
+        event("aten::add", T0, 5, 1) | {"cat": "cpu_op"}, event("forward", T0 - 1, 9, 1) | {"cat": "user_annotation"}))
+    assert [(r["name"], r["calls"], r["host_self_ns"]) for r in rows("operators", both)] == [
+        ("aclnnMm", "1", "1000"), ("aten::mm", "2", "2000")]
+    assert [r["name"] for r in rows("operators", both, "--annotation", "forward")] == ["aten::add"]
 
 
 def test_summary_of_steps_that_only_the_exporter_has(tmp_path):

@@ -458,10 +458,21 @@ def fp32(rng):
     return alone(build, {"bound": ["compute"], "advice": ["tensor-cores"]}, rng=rng)
 
 
+def many_ranks(rng):
+    """17 to 64 ranks: nobody, one, a node of eight or half of them slower."""
+    n, seed = rng.choice([17, 24, 32, 48, 64]), rng.randrange(1 << 30)
+    slow = set(rng.choice([[], [rng.randrange(n)], list(range(8, 16)), list(range(n // 2))]))
+    job, us = cost(lambda speed: ddp(n, speed, seed, steps=6), slower(slow, rng.uniform(1.12, 1.4)))
+    truth = {"slow": sorted(slow)}
+    if slow:
+        truth.update(cost_us=us, cause=["sm90_gemm_backward", "sm90_gemm_forward"])
+    return Run(job, truth)
+
+
 MAKERS = {maker.__name__: maker for maker in (
     one_slow, buckets, slow_node, alternating, every_other, slow_host, tensor_parallel, pipeline_healthy, moe, fsdp,
     missing_rank, cut_rank, cut_slow, clocks_off, healthy, jittery, compute_bound, tiny_kernels, queue_before, sleeping,
-    checkpoint, memcpy_bound, requests, two_threads, fp32)}
+    checkpoint, memcpy_bound, requests, two_threads, fp32, many_ranks)}
 
 
 def make(name, seed):

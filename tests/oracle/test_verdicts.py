@@ -11,7 +11,8 @@ pytestmark = pytest.mark.long
 # bench/verdicts runs all kinds with many seeds
 KINDS = ["one_slow", "buckets", "slow_node", "alternating", "every_other", "slow_host", "tensor_parallel", "pipeline_healthy",
          "moe", "fsdp", "missing_rank", "cut_rank", "cut_slow", "clocks_off", "healthy", "jittery", "compute_bound",
-         "tiny_kernels", "queue_before", "sleeping", "checkpoint", "memcpy_bound", "requests", "two_threads", "fp32"]
+         "tiny_kernels", "queue_before", "sleeping", "checkpoint", "memcpy_bound", "requests", "two_threads", "fp32",
+         "many_ranks"]
 # nobody is slow in these, or one rank is, and others are its victims
 INNOCENT = ["healthy", "jittery", "pipeline_healthy", "moe", "cut_rank", "clocks_off", "tensor_parallel", "cut_slow"]
 

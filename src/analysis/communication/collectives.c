@@ -356,13 +356,20 @@ static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 	struct ht_finding f = ht_finding("collective-time", HT_STATE_FOUND);
 	f.variant = waits ? "waiting" : "transfer";
 	ht_finding_share(&f, (waits ? wait : all - wait) / all, "of.communication", HT_NO_I64);
-	ht_finding_next(&f, waits ? "stragglers" : "comm-overlap");
+	/* who waits for whom in sends and receives is a matter of the schedule: stragglers compares ranks of collectives */
+	double p2p =
+	        ht_hint_total_of(table, "wait_ns", "kind", ht_comm_kind_name(HT_COMM_SEND_RECV));
+	bool of_schedule = waits && p2p > wait / 2;
+	ht_finding_next(&f, !waits ? "comm-overlap" : of_schedule ? "critical-path" : "stragglers");
+	if (of_schedule)
+		ht_finding_arg(&f, "across", "true");
 	return ht_finding_note(arena, &f, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const struct ht_chosen_call *all = NULL;
+	struct ht_alone_calls alone = { 0 };
 	size_t n_all = 0, n = 0;
 	if (!ht_parts_n_rows(parts, 0))
 		return ht_table_add_note(table, "no communication kernels in the selection");
@@ -376,12 +383,14 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < n_all; i++)
 		if (ht_collective_is_matched(all[i].collective))
 			calls[n++] = all[i];
+		else
+			ht_alone_calls_add(&alone, all[i].call);
 	if (ht_run_is(run, "view", "summary")) {
 		HT_TRY(put_summary(run, calls, n, table));
 		HT_TRY(add_hint(run->scratch, table));
 	} else
 		for (size_t i = 0; i < n; i++)
 			put_call(table, run, parts, &calls[i]);
-	HT_TRY(ht_chosen_calls_note(table, n_all - n, n_all));
+	HT_TRY(ht_chosen_calls_note(table, &alone, n_all));
 	return ht_clocks_note(run, table);
 }

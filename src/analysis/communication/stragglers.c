@@ -390,6 +390,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 			put_collective(table, parts, &a.lateness.arrivals[i]);
 	}
 	HT_TRY(note_verdict(&a, table));
-	HT_TRY(ht_chosen_calls_note(table, a.lateness.n_unmatched, a.lateness.n_calls));
+	HT_TRY(ht_chosen_calls_note(table, &a.lateness.alone, a.lateness.n_calls));
 	return ht_clocks_note(run, table);
 }

@@ -159,8 +159,8 @@ static enum ht_status put_groups(
 	        run->ctx, table, device ? "-device_self_ns,-host_self_ns" : "-host_self_ns"));
 	if (sums[HT_OP_OF_TABLE] > 0)
 		HT_TRY(ht_table_add_note(table,
-		        "ranks without a timeline have the operators of operator_details.csv, also those outside of "
-		        "steps"));
+		        "as the exporter's operator_details.csv lists them, also outside of steps; --step chooses "
+		        "from the timeline, where host self time is without runtime calls"));
 	if (!ht_pooled_n(p))
 		return ht_table_add_note(table, "no operators: record with ProfilerActivity.CPU");
 	if (!device)

@@ -3,6 +3,7 @@
  */
 #include "model/calls/op_details.h"
 
+#include "model/rows/selection.h"
 #include "store/side_table.h"
 
 #include <math.h>
@@ -19,6 +20,15 @@ const struct ht_side_table *ht_op_details_find(const struct ht_run *run)
 		if (t->kind[row] == HT_KIND_CPU_OP)
 			return NULL;
 	return table;
+}
+
+enum ht_status ht_op_details_of_all(struct ht_run *run, const struct ht_side_table **ret_table)
+{
+	struct ht_selection chosen;
+	const struct ht_side_table *table = ht_side_table_find(run->trace, "operator_details");
+	HT_TRY(ht_selection_of(run, &chosen));
+	*ret_table = table && chosen.is_whole && !run->annotation ? table : ht_op_details_find(run);
+	return HT_OK;
 }
 
 static int64_t ns_of(

@@ -202,19 +202,22 @@ static enum ht_status group_ops(struct grouper *g, ht_table *table)
 	struct ht_frame frame = { 0 };
 	struct ht_traits traits = { 0 };
 	struct ht_op_tree tree = { 0 };
+	const struct ht_side_table *details = NULL;
+	struct ht_op_detail op;
 	bool *in = NULL;
 	HT_TRY(make_room(g));
+	HT_TRY(ht_op_details_of_all(g->run, &details));
+	for (uint64_t row = 0; details && row < details->n_rows; row++)
+		if (ht_op_detail_read(g->t, details, row, &op) && !add_detail(g, &op))
+			return ht_fail_nomem(g->run->ctx);
+	if (details)
+		return ht_pooled_put(&g->pooled, table);
 	HT_TRY(ht_frame_make(g->run, &frame));
 	HT_TRY(ht_frame_marks(g->run, &frame, &in));
 	HT_TRY(ht_traits_init(g->run, g->t, &traits));
 	HT_TRY(ht_op_tree_make(g->run, &traits, &tree));
 	for (size_t i = 0; i < tree.n; i++)
 		if (tree.nodes[i].is_counted && in[tree.nodes[i].row] && !add_op(g, &tree.nodes[i]))
-			return ht_fail_nomem(g->run->ctx);
-	const struct ht_side_table *details = ht_op_details_find(g->run);
-	struct ht_op_detail op;
-	for (uint64_t row = 0; details && row < details->n_rows; row++)
-		if (ht_op_detail_read(g->t, details, row, &op) && !add_detail(g, &op))
 			return ht_fail_nomem(g->run->ctx);
 	return ht_pooled_put(&g->pooled, table);
 }

@@ -97,10 +97,23 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
 	return HT_OK;
 }
 
-enum ht_status ht_chosen_calls_note(ht_table *table, size_t n_unmatched, size_t n_calls)
+void ht_alone_calls_add(struct ht_alone_calls *alone, const struct ht_comm_call *call)
 {
-	if (!n_unmatched)
+	alone->n++;
+	alone->n_unlaunched += call->launch_ns == HT_NO_I64;
+}
+
+enum ht_status ht_chosen_calls_note(
+        ht_table *table, const struct ht_alone_calls *alone, size_t n_calls)
+{
+	size_t n_other = alone->n - alone->n_unlaunched;
+	if (alone->n_unlaunched)
+		HT_TRY(ht_table_add_note(table,
+		        "%zu of %zu calls cannot be matched: their launch is not in the recording, so that "
+		        "their position is not known",
+		        alone->n_unlaunched, n_calls));
+	if (!n_other)
 		return HT_OK;
-	return ht_table_add_note(table, "%zu of %zu calls have no counterpart on another rank",
-	        n_unmatched, n_calls);
+	return ht_table_add_note(
+	        table, "%zu of %zu calls have no counterpart on another rank", n_other, n_calls);
 }

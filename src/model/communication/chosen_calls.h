@@ -30,8 +30,14 @@ struct ht_chosen_call {
 enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *parts, size_t k,
         const struct ht_chosen_call **ret_calls, size_t *ret_n) HT_MUST_USE;
 
-/* A note when some have no counterpart. */
+/* Calls that stand alone: how many, and how many of them because their launch was not recorded, as that of work that was
+ * launched before the recording: their position is not known, though every rank may have them. */
+struct ht_alone_calls {
+	size_t n, n_unlaunched;
+};
+void ht_alone_calls_add(struct ht_alone_calls *alone, const struct ht_comm_call *call);
+/* A note when there are some. */
 enum ht_status ht_chosen_calls_note(
-        ht_table *table, size_t n_unmatched, size_t n_calls) HT_MUST_USE;
+        ht_table *table, const struct ht_alone_calls *alone, size_t n_calls) HT_MUST_USE;
 
 #endif

@@ -61,7 +61,8 @@ static enum ht_status list_arrivals(struct lateness *l, size_t k)
 		for (end = i + 1; end < n && calls[end].collective == calls[i].collective; end++)
 			;
 		if (!ht_collective_is_matched(calls[i].collective))
-			found->n_unmatched += end - i;
+			for (size_t c = i; c < end; c++)
+				ht_alone_calls_add(&found->alone, calls[c].call);
 		if (!makes_wait(l->run->clocks[0], calls + i, end - i))
 			continue;
 		found->arrivals[found->n] = (struct ht_arrival){

@@ -37,7 +37,8 @@ struct ht_late_rank {
 
 struct ht_lateness {
 	const struct ht_chosen_call *calls; /* all chosen ones */
-	size_t n_calls, n_unmatched;
+	size_t n_calls;
+	struct ht_alone_calls alone; /* of them */
 	struct ht_arrival *arrivals; /* by start of the collective */
 	size_t n;
 	struct ht_late_rank *ranks; /* by part */
