@@ -118,6 +118,7 @@ struct ht_cp_model {
 	int64_t *devices;
 	size_t n_lanes, n_devices;
 	int64_t least_launch_ns; /* from a launch to its work, at least */
+	int64_t least_after_ns; /* from the end of a launch to its work, at least; negative: some begins before that */
 
 	/* by track, slices with n_tracks + 1 starts */
 	struct ht_cp_span *spans;

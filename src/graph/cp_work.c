@@ -322,6 +322,26 @@ static void find_least_launch(struct ht_cp_model *m)
 			least = w->start_ns - w->launch_ns;
 	}
 	m->least_launch_ns = least;
+	/* Where no work begins before its call is over, from there, too: calls may be longer than launches take. Calls that wait
+	 * for their work tell nothing. */
+	m->least_after_ns = m->options.tolerance_ns;
+	for (uint32_t k = 0; k < m->n_works; k++) {
+		const struct ht_cp_work *w = &m->works[k];
+		int64_t call_end =
+		        w->launch == HT_NONE ? INT64_MAX : ht_end_ns(m->trace, w->launch);
+		if (call_end <= w->end_ns && w->start_ns - call_end < m->least_after_ns)
+			m->least_after_ns = w->start_ns - call_end;
+	}
+}
+
+/* When the launch of a work has arrived at its device, at the earliest. */
+static int64_t arrives_ns(const struct ht_cp_model *m, const struct ht_cp_work *w)
+{
+	int64_t by_start = w->launch_ns + m->least_launch_ns;
+	int64_t call_end = ht_end_ns(m->trace, w->launch);
+	bool by_end = m->least_after_ns >= 0 && call_end <= w->start_ns &&
+	              call_end + m->least_after_ns > by_start;
+	return by_end ? call_end + m->least_after_ns : by_start;
 }
 
 static void find_cause(struct ht_cp_model *m, uint32_t k)
@@ -341,7 +361,7 @@ static void find_cause(struct ht_cp_model *m, uint32_t k)
 			unexplained = false;
 		}
 	}
-	if (w->launch != HT_NONE && w->launch_ns + m->least_launch_ns > w->floor_ns) {
+	if (w->launch != HT_NONE && arrives_ns(m, w) > w->floor_ns) {
 		w->by = HT_CP_BY_LAUNCH;
 		w->inferred = false;
 	} else if (w->floor == HT_NONE || (w->launch == HT_NONE && unexplained && !w->early)) {

@@ -502,6 +502,28 @@ static const char *path_term(const struct ht_findings *f)
 	                 : (job ? "of.job_path" : "of.critical_path");
 }
 
+/* Calls that launch are the host's: it is that which is too slow where the path goes through launches, and without their way to
+ * the device alone nothing would be saved. */
+static bool launches_most(const struct ht_findings *f, const struct part *parts)
+{
+	int64_t path_ns[N_BOUNDS] = { 0 }, saves_ns = 0;
+	for (size_t i = 0; i < N_BOUNDS; i++) {
+		path_ns[parts[i].bound] = parts[i].path_ns;
+		saves_ns = parts[i].bound == BOUND_LAUNCH ? parts[i].saves_ns : saves_ns;
+	}
+	return path_ns[BOUND_LAUNCH] > path_ns[BOUND_HOST] &&
+	       ht_ratio(saves_ns, whole_ns(f)) < WORTH_A_WORD;
+}
+
+/* Of the path, slow steps not counted. */
+static int64_t usual_launch_ns(const struct part *parts)
+{
+	for (size_t i = 0; i < N_BOUNDS; i++)
+		if (parts[i].bound == BOUND_LAUNCH)
+			return parts[i].usual_ns;
+	return 0;
+}
+
 static void say_bound(struct ht_telling *s, const struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
@@ -516,17 +538,22 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 	double inferred = ht_ratio(inferred_ns(f), f->path_ns);
 	int64_t whole = usual_whole_ns(f);
 	struct ht_event_at at = part_evidence(s, &parts[0], false);
-	ht_finding_subject(&found, "cause", bound_text(s, &parts[0]));
+	bool launches = parts[0].bound == BOUND_HOST && launches_most(f, parts);
+	int64_t usual_ns = parts[0].usual_ns + (launches ? usual_launch_ns(parts) : 0);
+	ht_finding_subject(
+	        &found, "cause", launches ? ht_term("bound.cpu_launch") : bound_text(s, &parts[0]));
 	ht_finding_value(&found,
-	        (double)of_path_ns(parts[0].usual_ns, whole, ht_findings_usual_step(f), INT64_MAX),
-	        "ns");
-	ht_finding_share(&found, ht_ratio(parts[0].usual_ns, whole), path_term(f), HT_NO_I64);
+	        (double)of_path_ns(usual_ns, whole, ht_findings_usual_step(f), INT64_MAX), "ns");
+	ht_finding_share(&found, ht_ratio(usual_ns, whole), path_term(f), HT_NO_I64);
 	found.upper_bound_ns = ht_findings_per_step(f, parts[0].saves_ns);
 	found.confidence = 1 - inferred;
-	add_main_part(s, &parts[0], whole, &found);
-	if (ht_ratio(parts[1].usual_ns, whole) >= WORTH_NAMING) {
-		ht_finding_text(&found, "second", bound_text(s, &parts[1]));
-		ht_finding_ratio(&found, "second_share", ht_ratio(parts[1].usual_ns, whole));
+	if (!launches)
+		add_main_part(s, &parts[0], whole, &found);
+	/* launches are in the first */
+	const struct part *second = &parts[launches && parts[1].bound == BOUND_LAUNCH ? 2 : 1];
+	if (ht_ratio(second->usual_ns, whole) >= WORTH_NAMING) {
+		ht_finding_text(&found, "second", bound_text(s, second));
+		ht_finding_ratio(&found, "second_share", ht_ratio(second->usual_ns, whole));
 	}
 	ht_finding_text(&found, "no_gpu", f->n_devices ? NULL : "");
 	ht_finding_ratio(&found, "inferred", inferred < 0.5 ? NAN : inferred);
@@ -598,19 +625,6 @@ static int by_savings(const void *left, const void *right)
 	if (a->saves_ns != b->saves_ns)
 		return a->saves_ns > b->saves_ns ? -1 : 1;
 	return (int)a->bound - (int)b->bound;
-}
-
-/* Calls that launch are the host's: it is that which is too slow where the path goes through launches, and without their way to
- * the device alone nothing would be saved. */
-static bool launches_most(const struct ht_findings *f, const struct part *parts)
-{
-	int64_t path_ns[N_BOUNDS] = { 0 }, saves_ns = 0;
-	for (size_t i = 0; i < N_BOUNDS; i++) {
-		path_ns[parts[i].bound] = parts[i].path_ns;
-		saves_ns = parts[i].bound == BOUND_LAUNCH ? parts[i].saves_ns : saves_ns;
-	}
-	return path_ns[BOUND_LAUNCH] > path_ns[BOUND_HOST] &&
-	       ht_ratio(saves_ns, whole_ns(f)) < WORTH_A_WORD;
 }
 
 static void add_saving(
