@@ -149,32 +149,8 @@ const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task)
 	return core ? core : ht_arg_cursor_str(by_task ? &traits->core : &traits->task, row);
 }
 
-/* The innermost operator around a kernel's launch that multiplies matrices; HT_NONE: none. */
-static uint32_t product_of(struct ht_traits *traits, const struct ht_gpu *gpu)
-{
-	const struct ht_trace *t = traits->trace;
-	uint32_t row = gpu->op != HT_NONE ? gpu->op : gpu->launch;
-	while (row != HT_NONE && !(ht_traits_of(traits, row) & HT_TRAIT_TC_OP))
-		row = t->parent[row];
-	return row;
-}
-
-/* ["c10::BFloat16", "c10::BFloat16"]; with an input of another type the product may be of that. */
-static bool is_half_product(struct ht_traits *traits, uint32_t row)
-{
-	const struct ht_gpu *gpu = ht_gpu_of_row(traits->trace, row);
-	uint32_t op = gpu ? product_of(traits, gpu) : HT_NONE;
-	const char *types = op != HT_NONE ? ht_arg_str(traits->trace, "Input type", op) : NULL;
-	return types && (strstr(types, "c10::BFloat16") || strstr(types, "c10::Half")) &&
-	       !strstr(types, "\"float\"") && !strstr(types, "\"double\"");
-}
-
 bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task)
 {
 	const char *core = ht_traits_core(traits, row, by_task);
-	unsigned of = ht_traits_of(traits, row);
-	if (core)
-		return !strcmp(core, "AI_CORE");
-	return (of & HT_TRAIT_TC_KERNEL) ||
-	       ((of & HT_TRAIT_TC_UNCLEAR) && is_half_product(traits, row));
+	return core ? !strcmp(core, "AI_CORE") : ht_traits_of(traits, row) & HT_TRAIT_TC_KERNEL;
 }

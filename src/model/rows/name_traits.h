@@ -63,8 +63,7 @@ static inline unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
 }
 /* What the trace says that a kernel runs on, or the type of its task, and if the other first; NULL: neither. */
 const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task);
-/* Does a kernel run on tensor cores, or on what an NPU has for them? By its name; where that multiplies matrices and does not say
- * on what, by the recorded types of its operator: products of half precision do, of others it is not known. Where the trace says what a task runs
+/* Does a kernel run on tensor cores, or on what an NPU has for them? By its name; where the trace says what a task runs
  * on, when that is AI_CORE: by the type of the task, as the profiler counts for operators, or else by the core that
  * its details name, which tells vector cores apart. */
 bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task);
