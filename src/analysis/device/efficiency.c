@@ -136,6 +136,7 @@ const struct ht_analysis ht_analysis_efficiency = {
 	.info = {
 		.name = "efficiency",
 		.group = "gpu",
+		.page_view = "efficiency",
 		.title = "Efficiency",
 		.question = "How close do operators come to what the device can do, and what could they save?",
 		.method = "FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time "

@@ -305,7 +305,7 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	call->ideal_ns = HT_NO_I64;
 	double blocks =
 	        m->t->kind[call->longest] == HT_KIND_KERNEL ? volume(&m->grid, call->longest) : 0;
-	call->wave_loss = blocks > 0 ? (float)wave_loss(m, call, blocks) : NAN;
+	call->wave_loss = blocks > 0 ? wave_loss(m, call, blocks) : NAN;
 	call->cube_ratio = ratio_of(m->cube, call->longest);
 	call->vector_ratio = ratio_of(m->vector, call->longest);
 	if (is_link_copy(m->t, call->longest)) {

@@ -43,7 +43,7 @@ struct ht_op_call {
 	enum ht_roof_bound bound;
 	int64_t ideal_ns;  /* the roof: no faster than this; HT_NO_I64: not known */
 	int64_t excess_ns; /* above an attainable time; 0 when not known */
-	float wave_loss;   /* of its longest kernel (waves.h); NAN: not known */
+	double wave_loss;  /* of its longest kernel (waves.h); NAN: not known */
 	/* what the vendor says that the matrix and the vector units of an NPU work, of the time of its longest
 	 * kernel; NAN: not recorded */
 	double cube_ratio, vector_ratio;

@@ -651,6 +651,10 @@ struct ht_op_cost ht_op_cost(
 	cost.state = HT_COST_MISMATCH;
 	if (c.not_fit)
 		return cost;
+	/* a product without elements does nothing */
+	bool is_matrix = formula && ht_op_formula_is_matrix(formula);
+	if (is_matrix && !c.flops_max)
+		c.bytes = c.bytes_max = 0;
 	const wide limit = INT64_MAX;
 	cost.state = HT_COST_TOO_LARGE;
 	if (c.flops_max > limit || c.vector_flops > limit || c.bytes_max > limit)
@@ -663,7 +667,7 @@ struct ht_op_cost ht_op_cost(
 		.dtype = (uint8_t)c.dtype,
 		.state = c.is_open ? HT_COST_INTERVAL : HT_COST_KNOWN,
 		.has_bytes = !c.no_bytes,
-		.is_matrix = formula && ht_op_formula_is_matrix(formula),
+		.is_matrix = is_matrix,
 		.is_misaligned = c.is_misaligned,
 		.is_causal = c.is_causal,
 		.is_copy = formula && is_copy(formula) };
