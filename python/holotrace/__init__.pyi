@@ -734,7 +734,7 @@ class Session:
             view: rows by what by= says, utilisation of steps, what has no formula, or the peaks that are used (groups, totals, unmodelled, roofs)
             by: what makes a row (op, shape, module, step, rank, dtype, kernel)
             causal: pairs that causal attention counts: those below the diagonal, half of all, or all (exact, half, full)
-            device_spec: peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric
+            device_spec: peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, cube (bf16 and fp16), vector, fabric
             model: totals: MFU by PaLM's definition, of n=parameters,layers=,heads=,head=size,seq=length and tokens=per rank and step, which is counted where there is an embedding
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -770,6 +770,8 @@ class Session:
             ceiling [ratio]: best efficiency of a call of this run with the same bound and type
             wave_loss [ratio]: of the time of its kernels, block slots that are empty in the last wave, or SMs without a block
             misaligned_ns [ns]: GPU time of products whose K or N is no multiple of 16 bytes
+            cube_ratio [ratio]: of the time of its kernels, the Cube unit of an NPU works, by the vendor's PMU
+            vector_ratio [ratio]: of the time of its kernels, the Vector unit of an NPU works, by the vendor's PMU
             remark: why efficiency is above the peak, most likely
             event: longest activity
         """
@@ -1881,6 +1883,7 @@ class Session:
         self,
         *,
         view: Literal['summary', 'calls'] = 'summary',
+        link: float | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1899,6 +1902,7 @@ class Session:
 
         Arguments:
             view: sums by group and kind, or every call (summary, calls)
+            link: bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1925,6 +1929,9 @@ class Session:
             uncertainty_ns [ns]: how far the clocks of two of its ranks leave arrivals open, at most
             algbw_gb_per_s [GB/s]: bytes of all calls over their transfer
             busbw_gb_per_s [GB/s]: that times the factor of its kind and group size
+            peak_share [ratio]: bus bandwidth over that of a link in one direction: link=, else half of the fabric where the ranks are those of one node
+            busbw_alone_gb_per_s [GB/s]: bus bandwidth of the calls during which the device hardly computes
+            busbw_overlapped_gb_per_s [GB/s]: that of the other calls, which share the device with compute kernels
         """
         ...
     def stragglers(

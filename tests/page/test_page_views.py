@@ -50,6 +50,8 @@ CASES = [
     ("bandwidth", "straggler", "", [("memory-bandwidth",)], 1),
     ("launch", "straggler", "", [("launch-stats",), ("op-launch-delay",)], 1),
     ("launch", "train", "view=runtime-outliers", [("launch-stats", "--view", "runtime-outliers")], 1),
+    ("efficiency", "train", "", [("efficiency",)], 1),
+    ("efficiency", "train", "by=shape", [("efficiency", "--by", "shape")], 1),
     ("sequences", "train", "", [("kernel-sequences",)], 1),
     ("critical-path", "straggler", "", [("critical-path", "--across")], 1),
     ("critical-path", "train", "view=what-if", [("critical-path", "--view", "what-if")], 1),

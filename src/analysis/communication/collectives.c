@@ -11,7 +11,9 @@
  *             that has most: what nccl-tests calls size
  *   bus bandwidth = algorithm bandwidth * factor, as nccl-tests defines it for n ranks: 2(n-1)/n for allreduce,
  *             (n-1)/n for allgather, reduce_scatter, alltoall, gather and scatter, 1 for broadcast, reduce, send
- * Wait, transfer and bandwidth are null when a rank of the group is missing.
+ *   peak share = bus bandwidth over that of a link in one direction (model/utilisation/links.h); trees and NVLS can exceed it
+ * Wait, transfer and bandwidth are null when a rank of the group is missing. Bandwidths of calls that share the device with compute, and of
+ * those that have it alone, stand apart.
  *
  * Views: "summary", sums by group and kind, longest first; bandwidths there are all bytes over all transfer.
  * "calls", one row per matched collective and rank, by start. Sends and receives are a kind of their own.
@@ -26,6 +28,7 @@
 #include "model/finding/finding.h"
 #include "model/finding/hint.h"
 #include "model/communication/chosen_calls.h"
+#include "model/utilisation/links.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,34 +37,41 @@
 static enum ht_status extract(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define SUMMARY_COLUMNS(COLUMN)                                                                    \
-	COLUMN(SUMMARY_GROUP, "group", HT_STR, HT_KEY,                                             \
-	        "process group and its ranks, or the pair of a send", NULL)                        \
-	COLUMN(SUMMARY_KIND, "kind", HT_STR, HT_KEY, "kind of collective", NULL)                   \
-	COLUMN(SUMMARY_RANKS, "ranks", HT_I64, HT_MEASURE, "ranks of the group that are there",    \
-	        NULL)                                                                              \
-	COLUMN(SUMMARY_COLLECTIVES, "collectives", HT_I64, HT_MEASURE,                             \
-	        "collectives matched over ranks", NULL)                                            \
-	COLUMN(SUMMARY_CALLS, "calls", HT_I64, HT_DETAIL, "their calls on all ranks", NULL)        \
-	COLUMN(SUMMARY_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                       \
-	        "larger side of each collective, added up", NULL)                                  \
-	COLUMN(SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_DETAIL,                         \
-	        "duration of the calls, added up", NULL)                                           \
-	COLUMN(SUMMARY_WAIT_NS, "wait_ns", HT_DURATION, HT_MEASURE,                                \
-	        "of that, until the last rank had arrived; null unless all ranks are there", NULL) \
-	COLUMN(SUMMARY_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                        \
-	        "the rest of the duration", NULL)                                                  \
-	COLUMN(SUMMARY_WAIT_SHARE, "wait_share", HT_RATIO, HT_MEASURE, "wait over duration", NULL) \
-	COLUMN(SUMMARY_SKEW_MEAN_NS, "skew_mean_ns", HT_DURATION_F64, HT_DETAIL,                   \
-	        "mean of first to last arrival", NULL)                                             \
-	COLUMN(SUMMARY_SKEW_MAX_NS, "skew_max_ns", HT_DURATION, HT_DETAIL,                         \
-	        "largest first to last arrival", NULL)                                             \
-	COLUMN(SUMMARY_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_DETAIL,                   \
-	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL)       \
-	COLUMN(SUMMARY_ALGBW_GB_PER_S, "algbw_gb_per_s", HT_F64, HT_MEASURE,                       \
-	        "bytes of all calls over their transfer", "GB/s")                                  \
-	COLUMN(SUMMARY_BUSBW_GB_PER_S, "busbw_gb_per_s", HT_F64, HT_MEASURE,                       \
-	        "that times the factor of its kind and group size", "GB/s")
+#define SUMMARY_COLUMNS(COLUMN)                                                                                                              \
+	COLUMN(SUMMARY_GROUP, "group", HT_STR, HT_KEY,                                                                                       \
+	        "process group and its ranks, or the pair of a send", NULL)                                                                  \
+	COLUMN(SUMMARY_KIND, "kind", HT_STR, HT_KEY, "kind of collective", NULL)                                                             \
+	COLUMN(SUMMARY_RANKS, "ranks", HT_I64, HT_MEASURE, "ranks of the group that are there",                                              \
+	        NULL)                                                                                                                        \
+	COLUMN(SUMMARY_COLLECTIVES, "collectives", HT_I64, HT_MEASURE,                                                                       \
+	        "collectives matched over ranks", NULL)                                                                                      \
+	COLUMN(SUMMARY_CALLS, "calls", HT_I64, HT_DETAIL, "their calls on all ranks", NULL)                                                  \
+	COLUMN(SUMMARY_BYTES, "bytes", HT_BYTES, HT_MEASURE,                                                                                 \
+	        "larger side of each collective, added up", NULL)                                                                            \
+	COLUMN(SUMMARY_DURATION_NS, "duration_ns", HT_DURATION, HT_DETAIL,                                                                   \
+	        "duration of the calls, added up", NULL)                                                                                     \
+	COLUMN(SUMMARY_WAIT_NS, "wait_ns", HT_DURATION, HT_MEASURE,                                                                          \
+	        "of that, until the last rank had arrived; null unless all ranks are there", NULL)                                           \
+	COLUMN(SUMMARY_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                                                                  \
+	        "the rest of the duration", NULL)                                                                                            \
+	COLUMN(SUMMARY_WAIT_SHARE, "wait_share", HT_RATIO, HT_MEASURE, "wait over duration", NULL)                                           \
+	COLUMN(SUMMARY_SKEW_MEAN_NS, "skew_mean_ns", HT_DURATION_F64, HT_DETAIL,                                                             \
+	        "mean of first to last arrival", NULL)                                                                                       \
+	COLUMN(SUMMARY_SKEW_MAX_NS, "skew_max_ns", HT_DURATION, HT_DETAIL,                                                                   \
+	        "largest first to last arrival", NULL)                                                                                       \
+	COLUMN(SUMMARY_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_DETAIL,                                                             \
+	        "how far the clocks of two of its ranks leave arrivals open, at most", NULL)                                                 \
+	COLUMN(SUMMARY_ALGBW_GB_PER_S, "algbw_gb_per_s", HT_F64, HT_MEASURE,                                                                 \
+	        "bytes of all calls over their transfer", "GB/s")                                                                            \
+	COLUMN(SUMMARY_BUSBW_GB_PER_S, "busbw_gb_per_s", HT_F64, HT_MEASURE,                                                                 \
+	        "that times the factor of its kind and group size", "GB/s")                                                                  \
+	COLUMN(SUMMARY_PEAK_SHARE, "peak_share", HT_RATIO, HT_MEASURE,                                                                       \
+	        "bus bandwidth over that of a link in one direction: --link, else half of the fabric where the ranks are those of one node", \
+	        NULL)                                                                                                                        \
+	COLUMN(SUMMARY_ALONE_GB_PER_S, "busbw_alone_gb_per_s", HT_F64, HT_DETAIL,                                                            \
+	        "bus bandwidth of the calls during which the device hardly computes", "GB/s")                                                \
+	COLUMN(SUMMARY_OVERLAPPED_GB_PER_S, "busbw_overlapped_gb_per_s", HT_F64, HT_DETAIL,                                                  \
+	        "that of the other calls, which share the device with compute kernels", "GB/s")
 HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 
 #define CALL_COLUMNS(COLUMN)                                                                       \
@@ -96,7 +106,11 @@ HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 	COLUMN(CALL_ALGBW_GB_PER_S, "algbw_gb_per_s", HT_F64, HT_MEASURE,                          \
 	        "bytes of the collective over transfer", "GB/s")                                   \
 	COLUMN(CALL_BUSBW_GB_PER_S, "busbw_gb_per_s", HT_F64, HT_MEASURE,                          \
-	        "that times the factor of its kind and group size", "GB/s")
+	        "that times the factor of its kind and group size", "GB/s")                        \
+	COLUMN(CALL_PEAK_SHARE, "peak_share", HT_RATIO, HT_DETAIL,                                 \
+	        "bus bandwidth over that of a link in one direction", NULL)                        \
+	COLUMN(CALL_COMPUTE_SHARE, "compute_share", HT_RATIO, HT_DETAIL,                           \
+	        "of its duration, with a compute kernel on the device", NULL)
 HT_COLUMNS(call_columns, CALL_COLUMNS);
 
 static const struct ht_schema schemas[] = {
@@ -106,7 +120,16 @@ static const struct ht_schema schemas[] = {
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "sums by group and kind, or every call", "summary|calls" },
+	{ "link", HT_F64, NULL,
+	        "bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share",
+	        NULL },
 };
+
+/* The tables of a part. */
+enum { FACTS_CALLS, FACTS_OVERLAPS, FACTS_DEVICES };
+
+/* A device that computes for less than this of a call leaves it alone. */
+#define ALONE 0.05
 
 const struct ht_analysis ht_analysis_collectives = {
 	.info = { .name = "collectives",
@@ -125,7 +148,9 @@ const struct ht_analysis ht_analysis_collectives = {
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
-	.facts = { { "calls", ht_chosen_call_columns, HT_N_CHOSEN_CALL_COLUMNS } },
+	.facts = { [FACTS_CALLS] = { "calls", ht_chosen_call_columns, HT_N_CHOSEN_CALL_COLUMNS },
+	        [FACTS_OVERLAPS] = { "overlaps", ht_link_call_columns, HT_N_LINK_CALL_COLUMNS },
+	        [FACTS_DEVICES] = { "devices", ht_link_device_columns, HT_N_LINK_DEVICE_COLUMNS } },
 	.across = true,
 	.per_rank = extract,
 	.finish = finish,
@@ -142,7 +167,8 @@ static enum ht_status extract(struct ht_run *run, struct ht_part *part)
 		HT_TRY(ht_frame_make(run, &frame));
 	else
 		HT_TRY(ht_frame_make_gpu(run, &frame));
-	return ht_chosen_calls_put(run, &frame, part->facts[0]);
+	HT_TRY(ht_links_put(run, &frame, part->facts[FACTS_OVERLAPS], part->facts[FACTS_DEVICES]));
+	return ht_chosen_calls_put(run, &frame, part->facts[FACTS_CALLS]);
 }
 
 /* ---- one collective ---- */
@@ -186,13 +212,35 @@ static int64_t transfer_of(const struct ht_comm_call *call)
 	return ht_sub_sat(duration_of(call), call->wait_ns);
 }
 
-/* GB/s is bytes per ns. */
-static void put_bandwidths(ht_table *table, size_t column, double bytes, double transfer_ns,
+/* GB/s is bytes per ns. Returns the bus bandwidth. */
+static double put_bandwidths(ht_table *table, size_t column, double bytes, double transfer_ns,
         enum ht_comm_kind kind, int64_t n_ranks)
 {
 	double gbps = transfer_ns > 0 ? bytes / transfer_ns : NAN;
 	ht_table_put_f64(table, column, gbps);
 	ht_table_put_f64(table, column + 1, gbps * ht_comm_bus_factor(kind, n_ranks));
+	return gbps * ht_comm_bus_factor(kind, n_ranks);
+}
+
+/* Of the duration of a call, with compute; NAN: not known. */
+static double compute_share(const struct ht_parts *parts, const struct ht_chosen_call *chosen)
+{
+	int64_t ns =
+	        ht_link_compute_ns(&parts->list[chosen->i_part], FACTS_OVERLAPS, chosen->call->row);
+	int64_t duration_ns = duration_of(chosen->call);
+	return ns == HT_NO_I64 || duration_ns <= 0 ? NAN : (double)ns / (double)duration_ns;
+}
+
+static double link_of(const struct ht_run *run, const struct ht_parts *parts)
+{
+	return ht_link_peak(
+	        run, parts, FACTS_DEVICES, ht_run_str(run, "link") ? ht_run_f64(run, "link") : NAN);
+}
+
+/* The bus bandwidth that stands in the table, of the peak. */
+static void put_peak_share(ht_table *table, size_t column, double busbw, double peak)
+{
+	ht_table_put_f64(table, column, peak > 0 ? busbw / peak : NAN);
 }
 
 static int64_t size_of(const struct ht_collective *c)
@@ -203,7 +251,7 @@ static int64_t size_of(const struct ht_collective *c)
 /* ---- calls ---- */
 
 static void put_call(ht_table *table, const struct ht_run *run, const struct ht_parts *parts,
-        const struct ht_chosen_call *chosen)
+        const struct ht_chosen_call *chosen, double link)
 {
 	const struct ht_collective *c = chosen->collective;
 	const struct ht_comm_call *call = chosen->call;
@@ -229,8 +277,10 @@ static void put_call(ht_table *table, const struct ht_run *run, const struct ht_
 	ht_table_put_known(table, CALL_WAIT_NS, call->wait_ns, HT_NO_I64);
 	ht_table_put_known(table, CALL_TRANSFER_NS, transfer_ns, HT_NO_I64);
 	ht_table_put_known(table, CALL_UNCERTAINTY_NS, a.uncertainty_ns, HT_NO_I64);
-	put_bandwidths(table, CALL_ALGBW_GB_PER_S, measured ? (double)c->bytes : NAN,
+	double busbw = put_bandwidths(table, CALL_ALGBW_GB_PER_S, measured ? (double)c->bytes : NAN,
 	        (double)transfer_ns, c->kind, size_of(c));
+	put_peak_share(table, CALL_PEAK_SHARE, busbw, link);
+	ht_table_put_f64(table, CALL_COMPUTE_SHARE, compute_share(parts, chosen));
 }
 
 /* ---- summary ---- */
@@ -241,6 +291,8 @@ struct sum {
 	int64_t bytes, duration_ns, wait_ns; /* HT_NO_I64 when one is not known */
 	double call_bytes; /* bytes of the collective for every call: transfers are of calls */
 	int64_t skew_ns, skew_max_ns, uncertainty_ns;
+	/* of calls that share the device with compute, and of those that do not */
+	double part_bytes[2], part_transfer_ns[2];
 };
 
 static int compare_keys(const struct ht_collective *a, const struct ht_collective *b)
@@ -274,6 +326,26 @@ static void add_known(int64_t *sum, int64_t value)
 	*sum = *sum == HT_NO_I64 || value == HT_NO_I64 ? HT_NO_I64 : ht_add_sat(*sum, value);
 }
 
+/* Calls by whether the device computes meanwhile. */
+static void add_part(struct sum *sum, const struct ht_chosen_call *chosen, double share)
+{
+	int64_t transfer_ns = transfer_of(chosen->call);
+	bool overlapped = share >= ALONE;
+	if (isnan(share) || transfer_ns == HT_NO_I64 || chosen->collective->bytes == HT_NO_I64)
+		return;
+	sum->part_bytes[overlapped] += (double)chosen->collective->bytes;
+	sum->part_transfer_ns[overlapped] += (double)transfer_ns;
+}
+
+static double part_busbw(const struct sum *sum, bool overlapped)
+{
+	const struct ht_collective *c = sum->example;
+	return sum->part_transfer_ns[overlapped] > 0
+	               ? sum->part_bytes[overlapped] / sum->part_transfer_ns[overlapped] *
+	                         ht_comm_bus_factor(c->kind, size_of(c))
+	               : NAN;
+}
+
 static void add_call(struct sum *sum, const struct ht_clocks *clocks,
         const struct ht_chosen_call *chosen, bool first)
 {
@@ -298,7 +370,7 @@ static void add_call(struct sum *sum, const struct ht_clocks *clocks,
 		sum->uncertainty_ns = a.uncertainty_ns;
 }
 
-static void put_sum(ht_table *table, const struct sum *sum)
+static void put_sum(ht_table *table, const struct sum *sum, double link)
 {
 	const struct ht_collective *c = sum->example;
 	bool known = sum->wait_ns != HT_NO_I64;
@@ -319,12 +391,15 @@ static void put_sum(ht_table *table, const struct sum *sum)
 	        table, SUMMARY_SKEW_MEAN_NS, (double)sum->skew_ns / (double)sum->n_collectives);
 	ht_table_put_i64(table, SUMMARY_SKEW_MAX_NS, sum->skew_max_ns);
 	ht_table_put_known(table, SUMMARY_UNCERTAINTY_NS, sum->uncertainty_ns, HT_NO_I64);
-	put_bandwidths(table, SUMMARY_ALGBW_GB_PER_S, known ? sum->call_bytes : NAN,
+	double busbw = put_bandwidths(table, SUMMARY_ALGBW_GB_PER_S, known ? sum->call_bytes : NAN,
 	        (double)transfer_ns, c->kind, size_of(c));
+	put_peak_share(table, SUMMARY_PEAK_SHARE, busbw, link);
+	ht_table_put_f64(table, SUMMARY_ALONE_GB_PER_S, part_busbw(sum, false));
+	ht_table_put_f64(table, SUMMARY_OVERLAPPED_GB_PER_S, part_busbw(sum, true));
 }
 
-static enum ht_status put_summary(
-        struct ht_run *run, struct ht_chosen_call *calls, size_t n, ht_table *table)
+static enum ht_status put_summary(struct ht_run *run, const struct ht_parts *parts,
+        struct ht_chosen_call *calls, size_t n, ht_table *table)
 {
 	size_t n_sums = 0;
 	struct sum *sums = ht_arena_alloc(run->scratch, (n + 1) * sizeof *sums);
@@ -336,10 +411,12 @@ static enum ht_status put_summary(
 			sums[n_sums++].example = calls[i].collective;
 		add_call(&sums[n_sums - 1], run->clocks[0], &calls[i],
 		        !i || calls[i - 1].collective != calls[i].collective);
+		add_part(&sums[n_sums - 1], &calls[i], compute_share(parts, &calls[i]));
 	}
 	qsort(sums, n_sums, sizeof *sums, by_duration);
+	double link = link_of(run, parts);
 	for (size_t i = 0; i < n_sums; i++)
-		put_sum(table, &sums[i]);
+		put_sum(table, &sums[i], link);
 	ht_table_set_bar(table, "wait_share");
 	return HT_OK;
 }
@@ -386,11 +463,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		else
 			ht_alone_calls_add(&alone, all[i].call);
 	if (ht_run_is(run, "view", "summary")) {
-		HT_TRY(put_summary(run, calls, n, table));
+		HT_TRY(put_summary(run, parts, calls, n, table));
 		HT_TRY(add_hint(run->scratch, table));
-	} else
+	} else {
+		double link = link_of(run, parts);
 		for (size_t i = 0; i < n; i++)
-			put_call(table, run, parts, &calls[i]);
+			put_call(table, run, parts, &calls[i], link);
+	}
 	HT_TRY(ht_chosen_calls_note(table, &alone, n_all));
 	return ht_clocks_note(run, table);
 }

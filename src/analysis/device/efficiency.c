@@ -74,6 +74,12 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        NULL)                                                                                                    \
 	COLUMN(COL_MISALIGNED_NS, "misaligned_ns", HT_DURATION, HT_DETAIL,                                               \
 	        "GPU time of products whose K or N is no multiple of 16 bytes", NULL)                                    \
+	COLUMN(COL_CUBE_RATIO, "cube_ratio", HT_RATIO, HT_DETAIL,                                                        \
+	        "of the time of its kernels, the Cube unit of an NPU works, by the vendor's PMU",                        \
+	        NULL)                                                                                                    \
+	COLUMN(COL_VECTOR_RATIO, "vector_ratio", HT_RATIO, HT_DETAIL,                                                    \
+	        "of the time of its kernels, the Vector unit of an NPU works, by the vendor's PMU",                      \
+	        NULL)                                                                                                    \
 	COLUMN(COL_REMARK, "remark", HT_STR, HT_DETAIL,                                                                  \
 	        "why efficiency is above the peak, most likely", NULL)                                                   \
 	COLUMN(COL_EVENT, "event", HT_EVENT, HT_DETAIL, "longest activity", NULL)
@@ -118,7 +124,7 @@ static const struct ht_param params[] = {
 	        "pairs that causal attention counts: those below the diagonal, half of all, or all",
 	        "exact|half|full" },
 	{ "device-spec", HT_STR, NULL,
-	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, vector, fabric",
+	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, cube (bf16 and fp16), vector, fabric",
 	        NULL },
 	{ "model", HT_STR, NULL,
 	        "totals: MFU by PaLM's definition, of n=parameters,layers=,heads=,head=size,seq=length and "
@@ -130,6 +136,7 @@ const struct ht_analysis ht_analysis_efficiency = {
 	.info = {
 		.name = "efficiency",
 		.group = "gpu",
+		.page_view = "efficiency",
 		.title = "Efficiency",
 		.question = "How close do operators come to what the device can do, and what could they save?",
 		.method = "FLOPs and bytes from the recorded shapes, against the dense peaks of the device; GPU time "
@@ -198,6 +205,10 @@ static void put_losses(struct ht_run *run, const struct ht_cost_groups *groups,
 	        table, COL_WAVE_LOSS, g->wave_ns > 0 ? g->wave_lost_ns / (double)g->wave_ns : NAN);
 	ht_table_put_known(
 	        table, COL_MISALIGNED_NS, g->flops > 0 ? g->misaligned_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(
+	        table, COL_CUBE_RATIO, g->cube_ns > 0 ? g->cube_busy_ns / (double)g->cube_ns : NAN);
+	ht_table_put_f64(table, COL_VECTOR_RATIO,
+	        g->vector_ns > 0 ? g->vector_busy_ns / (double)g->vector_ns : NAN);
 	ht_table_put_str(table, COL_REMARK, remark);
 }
 

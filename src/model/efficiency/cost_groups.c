@@ -148,7 +148,15 @@ void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls
 	}
 	if (!isnan(call->wave_loss)) {
 		ht_sum(&group->wave_ns, call->gpu_ns);
-		group->wave_lost_ns += (double)call->gpu_ns * (double)call->wave_loss;
+		group->wave_lost_ns += (double)call->gpu_ns * call->wave_loss;
+	}
+	if (!isnan(call->cube_ratio)) {
+		ht_sum(&group->cube_ns, call->gpu_ns);
+		group->cube_busy_ns += (double)call->gpu_ns * call->cube_ratio;
+	}
+	if (!isnan(call->vector_ratio)) {
+		ht_sum(&group->vector_ns, call->gpu_ns);
+		group->vector_busy_ns += (double)call->gpu_ns * call->vector_ratio;
 	}
 	if (call->cost.is_misaligned)
 		ht_sum(&group->misaligned_ns, call->gpu_ns);

@@ -26,6 +26,9 @@ struct ht_cost_group {
 	int64_t could_save_ns; /* of excess_ns, what steps would be shorter by; HT_NO_I64: not known */
 	int64_t wave_ns;       /* time of calls whose wave_loss is known, and what of it is lost */
 	double wave_lost_ns;
+	/* of calls whose ratio of an NPU is recorded: their time, and what of it the unit works */
+	int64_t cube_ns, vector_ns;
+	double cube_busy_ns, vector_busy_ns;
 	int64_t misaligned_ns;             /* time of products whose sizes are odd */
 	int64_t above_ns, above_causal_ns; /* time of calls above their roof; of causal attention */
 	int64_t near_roof_ns; /* of the roofed, of calls with HT_NEAR_ROOF of their roof or more */

@@ -60,7 +60,8 @@ struct maker {
 	size_t n_costs, cap_costs;
 	struct ht_arg_cursor bytes, sequence;
 	struct ht_arg_cursor grid, block, registers, shared;
-	struct ht_interval *intervals; /* room for the activities of one call */
+	struct ht_arg_cursor cube[2], vector[2]; /* by age of the exporter */
+	struct ht_interval *intervals;           /* room for the activities of one call */
 	struct ht_op_calls *ret;
 };
 
@@ -287,6 +288,15 @@ static double seconds(double amount, double per_second)
 	return amount > 0 ? amount / per_second : 0;
 }
 
+/* The first of two names that the row has; NAN: neither, or no ratio. */
+static double ratio_of(struct ht_arg_cursor *cursors, uint32_t row)
+{
+	double ratio = ht_arg_cursor_f64(&cursors[0], row, NAN);
+	if (isnan(ratio))
+		ratio = ht_arg_cursor_f64(&cursors[1], row, NAN);
+	return ratio >= 0 && ratio <= 1 ? ratio : NAN;
+}
+
 static void find_roof(struct maker *m, struct ht_op_call *call)
 {
 	const struct ht_op_cost *cost = &call->cost;
@@ -295,7 +305,9 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	call->ideal_ns = HT_NO_I64;
 	double blocks =
 	        m->t->kind[call->longest] == HT_KIND_KERNEL ? volume(&m->grid, call->longest) : 0;
-	call->wave_loss = blocks > 0 ? (float)wave_loss(m, call, blocks) : NAN;
+	call->wave_loss = blocks > 0 ? wave_loss(m, call, blocks) : NAN;
+	call->cube_ratio = ratio_of(m->cube, call->longest);
+	call->vector_ratio = ratio_of(m->vector, call->longest);
 	if (is_link_copy(m->t, call->longest)) {
 		call->bound = HT_BOUND_LINK;
 		return;
@@ -473,6 +485,10 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 	m.block = ht_arg_cursor(t, "block");
 	m.registers = ht_arg_cursor(t, "registers per thread");
 	m.shared = ht_arg_cursor(t, "shared memory");
+	m.cube[0] = ht_arg_cursor(t, "aic_mac_ratio");
+	m.cube[1] = ht_arg_cursor(t, "mac_ratio");
+	m.vector[0] = ht_arg_cursor(t, "aiv_vec_ratio");
+	m.vector[1] = ht_arg_cursor(t, "vec_ratio");
 	m.sequence = ht_arg_cursor(t, "Sequence number");
 	if (!source_of(&m, t))
 		return ht_fail_nomem(run->ctx);

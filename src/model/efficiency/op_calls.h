@@ -41,9 +41,12 @@ struct ht_op_call {
 	struct ht_op_cost cost;
 	enum ht_dtype dtype; /* that the peak is of: float products by the kernel's instruction */
 	enum ht_roof_bound bound;
-	int64_t ideal_ns;   /* the roof: no faster than this; HT_NO_I64: not known */
-	int64_t excess_ns;  /* above an attainable time; 0 when not known */
-	float wave_loss;    /* of its longest kernel (waves.h); NAN: not known */
+	int64_t ideal_ns;  /* the roof: no faster than this; HT_NO_I64: not known */
+	int64_t excess_ns; /* above an attainable time; 0 when not known */
+	double wave_loss;  /* of its longest kernel (waves.h); NAN: not known */
+	/* what the vendor says that the matrix and the vector units of an NPU work, of the time of its longest
+	 * kernel; NAN: not recorded */
+	double cube_ratio, vector_ratio;
 	bool is_recomputed; /* a product of the forward pass that the backward pass repeats */
 	size_t first, n;    /* slice of activities */
 };

@@ -7,6 +7,7 @@
  *   backward    one F for dX and one for dW, by the mask     two inputs and one result each
  *   ATTENTION   F = 2 B Hq pairs (D + Dv)                    Q = e (q + k + v + o) + 4 B Hq Sq
  *   backward    F = 2 B Hq pairs (3 D + 2 Dv)                Q = e (q, k, v, o, do read; dq, dk, dv written)
+ *   MOE         F = 2 T k (W1 + W2), W elements of an expert  Q = e (2 T H + weights of k to min(E, T k) experts)
  *   pairs       Sq Sk; causal with Sq <= Sk: Sq Sk - Sq (Sq - 1) / 2, the last query sees every key
  * Products are made in 128 bits; what does not fit 63 bits is refused rather than wrong.
  */
@@ -33,6 +34,7 @@ enum family {
 	CONV,
 	CONV_BACKWARD,
 	ATTENTION,
+	MOE,
 	ATTENTION_BACK,
 	MAP,
 	COPY,
@@ -412,6 +414,29 @@ static void cost_attention(struct costing *c, bool backward)
 	c->bytes_max = c->bytes;
 }
 
+/* Tokens (T, H) by the k experts that each has, of weights (E, I or 2 I, H) and (E, H, I). Which experts are asked for is
+ * not recorded: at least those of one token, at most all or as many as there are choices. */
+static void cost_moe(struct costing *c)
+{
+	const struct ht_op_tensor *x = tensor(c, 0, 2), *first = tensor(c, 1, 3);
+	const struct ht_op_tensor *second = tensor(c, 2, 3), *chosen = tensor(c, 3, 2);
+	if (!x || !first || !second || !chosen)
+		return;
+	wide tokens = size(x, 0), k = size(chosen, 1), experts = size(first, 0);
+	wide inner = size(second, 2), each = product_from(first, 1) + product_from(second, 1);
+	c->not_fit |= size(chosen, 0) != tokens || size(first, 2) != size(x, 1) ||
+	              size(second, 1) != size(x, 1) || size(second, 0) != experts ||
+	              (size(first, 1) != inner && size(first, 1) != 2 * inner);
+	wide most = times(tokens, k) < experts ? times(tokens, k) : experts;
+	c->dtype = (enum ht_dtype)x->dtype;
+	c->flops = c->flops_max = times(2 * times(tokens, k), each);
+	move(c, 2 * times(tokens, size(x, 1)), c->dtype);
+	wide activations = c->bytes;
+	move(c, times(k < most ? k : most, each), (enum ht_dtype)first->dtype);
+	c->bytes_max = activations + times(times(most, each), ht_element_bytes(first->dtype));
+	c->is_open = c->bytes_max != c->bytes;
+}
+
 /* ---- what moves more than it computes ---- */
 
 /* The tensor arguments broadcast: elements and type of the result. */
@@ -606,6 +631,7 @@ static void cost_family(struct costing *c)
 	case CONV_BACKWARD: cost_conv_backward(c); break;
 	case ATTENTION: cost_attention(c, false); break;
 	case ATTENTION_BACK: cost_attention(c, true); break;
+	case MOE: cost_moe(c); break;
 	case MAP: cost_map(c); break;
 	case COPY: cost_copy(c); break;
 	case CAST: cost_cast(c); break;
@@ -651,6 +677,10 @@ struct ht_op_cost ht_op_cost(
 	cost.state = HT_COST_MISMATCH;
 	if (c.not_fit)
 		return cost;
+	/* a product without elements does nothing */
+	bool is_matrix = formula && ht_op_formula_is_matrix(formula);
+	if (is_matrix && !c.flops_max)
+		c.bytes = c.bytes_max = 0;
 	const wide limit = INT64_MAX;
 	cost.state = HT_COST_TOO_LARGE;
 	if (c.flops_max > limit || c.vector_flops > limit || c.bytes_max > limit)
@@ -663,7 +693,7 @@ struct ht_op_cost ht_op_cost(
 		.dtype = (uint8_t)c.dtype,
 		.state = c.is_open ? HT_COST_INTERVAL : HT_COST_KNOWN,
 		.has_bytes = !c.no_bytes,
-		.is_matrix = formula && ht_op_formula_is_matrix(formula),
+		.is_matrix = is_matrix,
 		.is_misaligned = c.is_misaligned,
 		.is_causal = c.is_causal,
 		.is_copy = formula && is_copy(formula) };

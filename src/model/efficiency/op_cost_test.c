@@ -207,6 +207,31 @@ static void bad_sizes_cost_nothing(void **state)
 	assert_false(cost.has_bytes);
 }
 
+static void experts_that_are_asked_for_are_not_recorded(void **state)
+{
+	(void)state;
+	/* 5 tokens of 8, 2 of 4 experts each, gated: 6 * T * H * I * k = 6 * 5 * 8 * 3 * 2 = 1440. An expert has 6 * 8 + 8 * 3 = 72
+	 * elements; 2 * 5 * 8 * 2 = 160 bytes of activations, and 2 to 4 experts of 144 bytes */
+	struct ht_op_cost moe = cost_of("vllm::inplace_fused_experts",
+	        "[[5, 8], [4, 6, 8], [4, 8, 3], [5, 2], [5, 2]]",
+	        "[" BF16 ", " BF16 ", " BF16 ", \"float\", \"int\"]", NULL, NULL, HT_CAUSAL_EXACT);
+	assert_int_equal(moe.state, HT_COST_INTERVAL);
+	assert_int_equal(moe.flops, 1440);
+	assert_int_equal(moe.flops_max, 1440);
+	assert_int_equal(moe.bytes, 160 + 2 * 144);
+	assert_int_equal(moe.bytes_max, 160 + 4 * 144);
+	assert_true(moe.is_matrix);
+	/* without a gate 4 * T * H * I * k */
+	moe = cost_of("vllm::outplace_fused_experts",
+	        "[[5, 8], [4, 3, 8], [4, 8, 3], [5, 2], [5, 2]]",
+	        "[" BF16 ", " BF16 ", " BF16 ", \"float\", \"int\"]", NULL, NULL, HT_CAUSAL_EXACT);
+	assert_int_equal(moe.flops, 960);
+	moe = cost_of("vllm::outplace_fused_experts",
+	        "[[5, 8], [4, 3, 9], [4, 8, 3], [5, 2], [5, 2]]",
+	        "[" BF16 ", " BF16 ", " BF16 ", \"float\", \"int\"]", NULL, NULL, HT_CAUSAL_EXACT);
+	assert_int_equal(moe.state, HT_COST_MISMATCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +240,7 @@ int main(void)
 		cmocka_unit_test(convolutions_know_stride_groups_and_direction),
 		cmocka_unit_test(attention_counts_pairs_by_the_convention),
 		cmocka_unit_test(lengths_that_are_not_recorded_make_an_interval),
+		cmocka_unit_test(experts_that_are_asked_for_are_not_recorded),
 		cmocka_unit_test(vector_work_is_no_matrix_work),
 		cmocka_unit_test(bad_sizes_cost_nothing),
 	};

@@ -111,7 +111,7 @@ static double *field(struct ht_peaks *peaks, const char *key, size_t n, double *
 		int dtype;
 	} types[] = { { "fp64", HT_DTYPE_F64 }, { "fp32", HT_DTYPE_F32 }, { "tf32", HT_DTYPE_TF32 },
 		{ "bf16", HT_DTYPE_BF16 }, { "fp16", HT_DTYPE_F16 }, { "fp8", HT_DTYPE_F8 },
-		{ "fp4", HT_DTYPE_F4 } };
+		{ "fp4", HT_DTYPE_F4 }, { "cube", HT_DTYPE_BF16 } };
 	*ret_unit = TERA;
 	for (size_t i = 0; i < HT_COUNT(types); i++)
 		if (strlen(types[i].key) == n && !memcmp(types[i].key, key, n))
@@ -128,7 +128,7 @@ static enum ht_status refuse(struct ht_run *run, const char *item, size_t n)
 {
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 	        "--device-spec takes name=X,bf16=TFLOP/s,hbm=GB/s and also fp64, fp32, tf32, fp16, fp8, fp4, "
-	        "vector, fabric",
+	        "cube, vector, fabric",
 	        "--device-spec: \"%.*s\" is no such item", (int)n, item);
 }
 

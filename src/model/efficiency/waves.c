@@ -12,6 +12,8 @@
 #define REGISTERS_OF_WARP 256
 #define SHARED_OF_BLOCK   1024
 #define MAX_BLOCKS        32
+/* No device has more of anything, and products of two still fit. */
+#define MAX_LIMIT ((int64_t)1 << 31)
 
 struct ht_sm_limits ht_sm_limits_read(const struct ht_trace *trace, const struct ht_device *device)
 {
@@ -31,7 +33,7 @@ struct ht_sm_limits ht_sm_limits_read(const struct ht_trace *trace, const struct
 	for (size_t i = 0; object.type == HT_JSON_OBJECT && i < HT_COUNT(fields); i++) {
 		struct ht_json_value value = ht_json_get(&object, fields[i].key);
 		int64_t number;
-		if (ht_json_i64(&value, &number) && number > 0)
+		if (ht_json_i64(&value, &number) && number > 0 && number <= MAX_LIMIT)
 			*fields[i].at = number;
 	}
 	return limits;
@@ -51,9 +53,9 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t resident_blocks(
         const struct ht_sm_limits *limits, const struct ht_launch_shape *shape)
 {
-	const int64_t most = (int64_t)1 << 31;
 	if (limits->threads <= 0 || limits->warp <= 0 || shape->threads <= 0 ||
-	        shape->threads > most || shape->registers > most || shape->shared_bytes > most)
+	        shape->threads > MAX_LIMIT || shape->registers > MAX_LIMIT ||
+	        shape->shared_bytes > MAX_LIMIT)
 		return 0;
 	int64_t warps = round_up(shape->threads, limits->warp) / limits->warp;
 	int64_t n = least(MAX_BLOCKS, limits->threads / (warps * limits->warp));

@@ -4,7 +4,7 @@ import { Roofline, type Mark, type Roof } from "../ui/charts";
 import { full, shown } from "../ui/charts/frame";
 import { useApp } from "../app/context";
 import { Ask, Head, UrlSwitch, VerbTable } from "../app/parts";
-import { go, linkTo } from "../app/route";
+import { eventLink, go, linkTo } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import type { Class } from "../ui/colors";
 
@@ -32,7 +32,10 @@ function marksOf(rows: Rows): { mark: Mark; row: Row }[] {
         { name: "efficiency, of the dense peak", value: shown(rows.number(row, "efficiency"), "ratio") },
         { name: "bound by", value: bound || "unknown" },
         { name: "type", value: rows.text(row, "dtype") || "unknown" },
+        { name: "best efficiency in this run", value: shown(rows.number(row, "ceiling"), "ratio") },
         { name: "upper bound on savings", value: full(rows.number(row, "could_save_ns"), "ns") },
+        { name: "GPU time above attainable", value: full(rows.number(row, "excess_ns"), "ns") },
+        ...(rows.text(row, "remark") ? [{ name: "remark", value: rows.text(row, "remark") }] : []),
       ],
     };
     return [{ mark, row }];
@@ -48,6 +51,7 @@ function roofsOf(roofs: Rows, used: Set<string>): Roof[] {
       name: roofs.text(row, "dtype"),
       rate: roofs.number(row, "peak_flops_per_s") ?? 0,
       bytes: roofs.number(row, "memory_bytes_per_s") ?? 0,
+      achieved: roofs.number(row, "achieved_flops_per_s") ?? 0,
     }))
     .filter((roof) => roof.rate > 0 && roof.bytes > 0);
 }
@@ -58,10 +62,15 @@ function Chart(props: { rows: Rows; roofs: Rows; by: string }) {
   const used = new Set(props.rows.distinct("dtype").map(String));
   const first = props.roofs.all[0] ?? [];
   const device = props.roofs.text(first, "name") || "unknown device";
+  // operators and kernels have views of their own; of anything else the longest event is shown
   const open = (i: number) => {
     const row = marks[i]?.row;
-    if (row && props.by === "op") go(linkTo(route, "operators", { name: props.rows.text(row, "key") }));
-    if (row && props.by === "kernel") go(linkTo(route, "kernels", { name: props.rows.text(row, "key") }));
+    if (!row) return;
+    const event = props.rows.text(row, "event");
+    if (props.by === "op") go(linkTo(route, "operators", { name: props.rows.text(row, "key") }));
+    else if (props.by === "kernel") go(linkTo(route, "kernels", { name: props.rows.text(row, "key") }));
+    else if (props.by === "module") go(linkTo(route, "modules", { name: props.rows.text(row, "key") }));
+    else if (event) go(eventLink(route, event));
   };
   return (
     <section class="block chart">
@@ -96,6 +105,7 @@ export function Efficiency() {
       </Ask>
       <VerbTable url verb="efficiency" query={{ by }} tools={<UrlSwitch name="by" label="rows:" options={BY} />} />
       <VerbTable verb="efficiency" query={{ view: "totals" }} />
+      <VerbTable verb="efficiency" query={{ view: "unmodelled" }} />
     </>
   );
 }

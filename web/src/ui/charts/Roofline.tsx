@@ -12,7 +12,8 @@ export interface Mark {
   detail: TipLine[];
 }
 
-export interface Roof { name: string; rate: number; bytes: number }
+// achieved: what is published to be attained, 0 where nothing is.
+export interface Roof { name: string; rate: number; bytes: number; achieved: number }
 
 export interface RooflineProps extends FrameProps {
   marks: Mark[];
@@ -76,6 +77,8 @@ function RoofLine({ roof, x, y, from, to, bottom }: RoofLineProps) {
   return (
     <g>
       <polyline class="ht-roof" points={`${x(start)},${y(start * roof.bytes)} ${x(ridge)},${y(roof.rate)} ${x(to)},${y(roof.rate)}`} />
+      {roof.achieved > 0 && <line class="ht-roof" stroke-dasharray="5 4" x1={x(roof.achieved / roof.bytes)} x2={x(to)}
+        y1={y(roof.achieved)} y2={y(roof.achieved)} />}
       <text class="ht-axis" x={x(to) - 4} y={y(roof.rate) - 4} text-anchor="end">{roof.name}</text>
     </g>
   );

@@ -1,0 +1,104 @@
+/*
+ * links.c - see links.h.
+ */
+#include "model/utilisation/links.h"
+
+#include "base/search.h"
+#include "model/efficiency/peaks.h"
+#include "model/numbers/interval.h"
+
+#include <math.h>
+
+const struct ht_column ht_link_call_columns[] = HT_COLUMN_ENTRIES(HT_LINK_CALL_COLUMNS);
+const struct ht_column ht_link_device_columns[] = HT_COLUMN_ENTRIES(HT_LINK_DEVICE_COLUMNS);
+
+/* ---- one rank ---- */
+
+/* When the device computes, whoever launched it. */
+static size_t busy_intervals(struct ht_run *run, int32_t device, struct ht_interval *list)
+{
+	const struct ht_trace *t = run->trace;
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		if (t->gpu[i].class_ == HT_CLASS_COMPUTE && t->gpu[i].device == device &&
+		        !(t->flags[row] & HT_EV_BAD_TIME))
+			list[n++] = (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
+	}
+	return ht_interval_merge(run->ctx->mem, list, n);
+}
+
+static enum ht_status put_device(struct ht_run *run, int32_t device, ht_table *devices)
+{
+	struct ht_peaks peaks;
+	HT_TRY(ht_peaks_find(run, device, NULL, &peaks));
+	ht_table_row(devices);
+	ht_table_put_i64(devices, HT_LINK_DEVICE, device);
+	ht_table_put_f64(devices, HT_LINK_FABRIC,
+	        peaks.is_known && peaks.fabric_bytes > 0 ? peaks.fabric_bytes : NAN);
+	return HT_OK;
+}
+
+enum ht_status ht_links_put(
+        struct ht_run *run, const struct ht_frame *frame, ht_table *calls, ht_table *devices)
+{
+	const struct ht_trace *t = run->trace;
+	struct ht_interval *busy = ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *busy);
+	int64_t *sums = ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *sums);
+	int32_t device = -1;
+	size_t n = 0;
+	if (!busy || !sums)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < frame->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[frame->gpu[i]];
+		if (gpu->class_ != HT_CLASS_COMM || gpu->device < 0)
+			continue;
+		if (gpu->device != device) {
+			device = gpu->device;
+			n = busy_intervals(run, device, busy);
+			ht_interval_sums(busy, n, sums);
+			HT_TRY(put_device(run, device, devices));
+		}
+		ht_table_row(calls);
+		ht_table_put_i64(calls, HT_LINK_CALL_ROW, gpu->row);
+		ht_table_put_i64(calls, HT_LINK_CALL_COMPUTE_NS,
+		        ht_interval_between(
+		                busy, sums, n, t->ts_ns[gpu->row], ht_end_ns(t, gpu->row)));
+	}
+	return HT_OK;
+}
+
+/* ---- all ranks ---- */
+
+int64_t ht_link_compute_ns(const struct ht_part *part, size_t k, int64_t row)
+{
+	const ht_table *calls = part->facts[k];
+	size_t n = ht_table_n_rows(calls);
+	size_t at = HT_LOWER_BOUND(i, n, ht_table_i64(calls, i, HT_LINK_CALL_ROW) < row);
+	if (at == n || ht_table_i64(calls, at, HT_LINK_CALL_ROW) != row)
+		return HT_NO_I64;
+	return ht_table_i64(calls, at, HT_LINK_CALL_COMPUTE_NS);
+}
+
+double ht_link_peak(const struct ht_run *run, const struct ht_parts *parts, size_t k, double said)
+{
+	double fabric = NAN;
+	uint64_t seen = 0; /* numbers of devices, as bits */
+	if (!isnan(said))
+		return said;
+	if (run->chosen[0].n != run->rosters[0]->n || parts->n != run->chosen[0].n)
+		return NAN;
+	for (size_t p = 0; p < parts->n; p++) {
+		const ht_table *devices = parts->list[p].facts[k];
+		/* a rank with several devices, or with one that another has, too */
+		if (ht_table_n_rows(devices) != 1 || ht_table_is_null(devices, 0, HT_LINK_FABRIC))
+			return NAN;
+		int64_t device = ht_table_i64(devices, 0, HT_LINK_DEVICE);
+		double own = ht_table_f64(devices, 0, HT_LINK_FABRIC);
+		if (device < 0 || device > 63 || (seen >> device & 1) || (p && own != fabric))
+			return NAN;
+		seen |= (uint64_t)1 << device;
+		fabric = own;
+	}
+	return parts->n > 1 ? fabric / 2 / 1e9 : NAN;
+}
