@@ -2503,7 +2503,7 @@ class Session:
         self,
         other: Session,
         *,
-        view: Literal['rows', 'summary', 'operators', 'kernels', 'modules'] = 'rows',
+        view: Literal['rows', 'summary', 'operators', 'kernels', 'modules', 'memory'] = 'rows',
         device: Literal['all', 'cpu', 'gpu'] = 'all',
         by: Literal['name', 'path', 'shape'] = 'name',
         all_rows: bool = False,
@@ -2532,7 +2532,7 @@ class Session:
 
         Arguments:
             other: the session to compare with; self is the control
-            view: names that explain the difference; step and GPU time only; or operators, kernels or modules of both side by side (rows, summary, operators, kernels, modules)
+            view: names that explain the difference; step and GPU time only; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, operators, kernels, modules, memory)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
             all_rows: show every row, also those that may be noise
