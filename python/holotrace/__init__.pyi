@@ -2041,7 +2041,7 @@ class Session:
     def memory_timeline(
         self,
         *,
-        view: Literal['summary', 'series', 'categories'] = 'summary',
+        view: Literal['summary', 'series', 'categories', 'rows'] = 'summary',
         file: str | Iterable[str] | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -2062,7 +2062,7 @@ class Session:
         Answers what MemoryAnalysis of HTA answers.
 
         Arguments:
-            view: peaks per category, every change of the total, or of each category (summary, series, categories)
+            view: peaks per category, every change of the total, or of each category; rows as export_memory_timeline sums them up (summary, series, categories, rows)
             file: raw memory timeline file to show instead of the traces
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
