@@ -2048,7 +2048,7 @@ class Session:
     def memory_timeline(
         self,
         *,
-        view: Literal['summary', 'series', 'categories'] = 'summary',
+        view: Literal['summary', 'series', 'categories', 'rows'] = 'summary',
         file: str | Iterable[str] | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -2069,7 +2069,7 @@ class Session:
         Answers what MemoryAnalysis of HTA answers.
 
         Arguments:
-            view: peaks per category, every change of the total, or of each category (summary, series, categories)
+            view: peaks per category, every change of the total, or of each category; rows as export_memory_timeline sums them up (summary, series, categories, rows)
             file: raw memory timeline file to show instead of the traces
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -2510,7 +2510,7 @@ class Session:
         self,
         other: Session,
         *,
-        view: Literal['rows', 'summary', 'operators', 'kernels', 'modules'] = 'rows',
+        view: Literal['rows', 'summary', 'operators', 'kernels', 'modules', 'memory'] = 'rows',
         device: Literal['all', 'cpu', 'gpu'] = 'all',
         by: Literal['name', 'path', 'shape'] = 'name',
         all_rows: bool = False,
@@ -2539,7 +2539,7 @@ class Session:
 
         Arguments:
             other: the session to compare with; self is the control
-            view: names that explain the difference; step and GPU time only; or operators, kernels or modules of both side by side (rows, summary, operators, kernels, modules)
+            view: names that explain the difference; step and GPU time only; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, operators, kernels, modules, memory)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
             all_rows: show every row, also those that may be noise

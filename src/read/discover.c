@@ -399,12 +399,23 @@ static enum ht_status fail_no_traces(
 	        n_skipped, ((const char **)finder->notes.data)[i_note] + strlen("skipped "));
 }
 
-/* What was skipped from the i-th on, where it is a memory snapshot: alone in a directory they are ranks. */
-static enum ht_status add_snapshots(struct finder *finder, size_t i)
+static bool has_raw_form(const struct finder *finder, const char *path)
+{
+	const struct ht_skipped *files = finder->skipped.data;
+	for (size_t i = 0; i < finder->skipped.n; i++)
+		if (ht_is_summed_form(path, files[i].path))
+			return true;
+	return false;
+}
+
+/* What was skipped from the i-th on, where a reader of files that are given by name knows it: memory snapshots alone in a
+ * directory are ranks, and without those memory timelines. */
+static enum ht_status add_skipped(struct finder *finder, size_t i, const struct ht_reader *reader)
 {
 	for (struct stat st; i < finder->skipped.n; i++) {
 		const struct ht_skipped *file = (const struct ht_skipped *)finder->skipped.data + i;
-		if (file->why == ht_reader_snapshot.what && !stat(file->path, &st))
+		if (file->why == reader->what && !stat(file->path, &st) &&
+		        !has_raw_form(finder, file->path))
 			HT_TRY(add_entry(finder, file->path, st.st_dev, st.st_ino));
 	}
 	return HT_OK;
@@ -425,7 +436,9 @@ static enum ht_status add_dir(struct finder *finder, const char *dir)
 	}
 	if (finder->entries.n > n_entries)
 		return HT_OK;
-	HT_TRY(add_snapshots(finder, i_skipped));
+	HT_TRY(add_skipped(finder, i_skipped, &ht_reader_snapshot));
+	if (finder->entries.n == n_entries)
+		HT_TRY(add_skipped(finder, i_skipped, &ht_reader_memory_timeline));
 	if (finder->entries.n == n_entries)
 		return fail_no_traces(finder, dir, finder->n_skipped - n_skipped, i_note);
 	finder->notes.n = i_note; /* that it was skipped */

@@ -74,5 +74,7 @@ int64_t ht_rank_from_name(const char *path);
 
 /* The name of a file without its directories. */
 const char *ht_file_name(const char *path);
+/* Whether a path is "x.json" and the other "x.raw.json": the same memory timeline summed up and raw; compressed or not. */
+bool ht_is_summed_form(const char *path, const char *other);
 
 #endif

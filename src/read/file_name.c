@@ -3,6 +3,8 @@
  */
 #include "read/discover.h"
 
+#include "base/text.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -15,6 +17,16 @@ const char *ht_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
+}
+
+bool ht_is_summed_form(const char *path, const char *other)
+{
+	static const char raw[] = ".raw.json";
+	size_t n = strlen(path);
+	n -= ht_text_ends(path, ".gz") ? 3 : 0;
+	if (n < 5 || memcmp(path + n - 5, ".json", 5) != 0)
+		return false;
+	return !strncmp(other, path, n - 5) && !strncmp(other + n - 5, raw, sizeof raw - 1);
 }
 
 static bool is_letter(char c)

@@ -26,8 +26,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_there_are_twenty_questions_each_in_three_ways():
-    assert len(SECTIONS) == 20
+def test_there_are_twenty_one_questions_each_in_three_ways():
+    assert len(SECTIONS) == 21
     for section in SECTIONS:
         kinds = [head.split(" ")[0].split("=")[0] for head, _ in BLOCK.findall(section)]
         assert sorted(kinds, key=len) in (["", "sql", "python"], ["sql", "exit", "python"]), section.split("\n")[0]

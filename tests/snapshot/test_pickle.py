@@ -1,8 +1,7 @@
 """Pickles are read as Python reads them, and nothing in them runs.
 
 The oracle is Python's own pickle module. A tree stands where a snapshot has its settings, which converting writes out
-as JSON: what comes back is what the reader understood. HOLOTRACE_PICKLE_TREES trees (2,000; the long run takes 10,000
-and more) are made for each protocol, from the same seed.
+as JSON: what comes back is what the reader understood. HOLOTRACE_PICKLE_TREES trees (2,000; 10,000 in `make nightly`) are made for each protocol, from the same seed.
 """
 import base64
 import gzip
@@ -17,7 +16,7 @@ import pytest
 
 import support
 
-N_TREES = int(os.environ.get("HOLOTRACE_PICKLE_TREES", "2000"))
+N_TREES = int(os.environ.get("HOLOTRACE_PICKLE_TREES", "10000" if support.LONG else "2000"))
 A_FILE = 500  # trees in one file
 EMPTY = {"segments": [], "device_traces": [[]]}
 

@@ -13,7 +13,8 @@
  * 65,536 largest changes. With one step on each side nothing is known of noise: rows are shown without interval.
  *
  * Views operators, kernels and modules put the tables of those analyses side by side, matched by name (and shape) or
- * path, largest change first.
+ * path, largest change first. View memory does so with the lines that hold memory in snapshots (memory_diff.h); of runs
+ * that are snapshots alone it is what diff shows.
  * Which ranks and steps: see diff_sides.h; a note under the table tells.
  * With hta-compat: HTA's rows and durations (every row with a duration, by stream argument and iteration), names
  * of host and GPU merged, first rank, first step, HTA's order, change by the counts.
@@ -31,6 +32,7 @@
 #include "model/compare/step_samples.h"
 #include "model/compare/use_compare.h"
 #include "model/compare/view_diff.h"
+#include "model/compare/memory_diff.h"
 #include "table/format.h"
 #include "base/checked.h"
 #include "base/sort.h"
@@ -120,6 +122,7 @@ static const struct ht_schema schemas[] = {
 	{ "operators", ht_op_diff_columns, HT_N_OP_DIFF_COLUMNS },
 	{ "kernels", ht_kernel_diff_columns, HT_N_KERNEL_DIFF_COLUMNS },
 	{ "modules", ht_module_diff_columns, HT_N_MODULE_DIFF_COLUMNS },
+	{ "memory", ht_mem_diff_columns, HT_N_MEM_DIFF_COLUMNS },
 };
 
 /* Views that put the tables of other analyses side by side, and the part's table of each. */
@@ -130,14 +133,14 @@ static const struct {
 } side_by_side[] = { { "operators", HT_DIFF_OPERATORS, 2 }, { "kernels", HT_DIFF_KERNELS, 3 },
 	{ "modules", HT_DIFF_MODULES, 4 } };
 
-/* The part's tables of paths, and of utilisation. */
-enum { PATHS = 5, USE };
+/* The part's tables of paths, of utilisation and of memory. */
+enum { PATHS = 5, USE, HELD };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "rows",
-	        "names that explain the difference; step and GPU time only; or operators, kernels or modules "
-	        "of both side by side",
-	        "rows|summary|operators|kernels|modules" },
+	        "names that explain the difference; step and GPU time only; or operators, kernels, modules, or "
+	        "lines that hold memory of both side by side",
+	        "rows|summary|operators|kernels|modules|memory" },
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
 	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
 	        "name|path|shape" },
@@ -175,8 +178,9 @@ const struct ht_analysis ht_analysis_diff = {
 	        { "kernels", ht_kernel_group_columns, HT_N_KERNEL_GROUP_COLUMNS },
 	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS },
 	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS },
-	        [USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS } },
-	.choose = ht_diff_choose,
+	        [USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS },
+	        [HELD] = { "held", ht_held_columns, HT_N_HELD_COLUMNS } },
+	.choose = ht_mem_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
 };
@@ -192,6 +196,8 @@ static size_t find_side_by_side(const struct ht_run *run)
 
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 {
+	if (ht_run_is(run, "view", "memory"))
+		return ht_mem_held_put(run, part->facts[HELD]);
 	size_t i_view = find_side_by_side(run);
 	if (i_view < HT_COUNT(side_by_side))
 		return ht_view_diff_put(run, side_by_side[i_view].view,
@@ -763,6 +769,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	struct compare compare = { .run = run };
 	size_t i_view = find_side_by_side(run);
+	if (ht_run_is(run, "view", "memory")) {
+		HT_TRY(ht_mem_diff_rows(run, parts, HELD, table));
+		return say_sides(run, table);
+	}
 	if (i_view < HT_COUNT(side_by_side)) {
 		HT_TRY(ht_view_diff_rows(
 		        run, side_by_side[i_view].view, parts, side_by_side[i_view].k, table));

@@ -10,7 +10,8 @@
  *
  * Views: "summary", per device (or timeline) and category: peak, when, what it held when the total peaked,
  * and what was left at the end. "series": every change of the total. "categories": every change of a raw
- * timeline, by category; with --file "series" means this one.
+ * timeline, by category; with --file "series" means this one. "rows": what export_memory_timeline writes to x.json, the same
+ * from that file and from the raw one.
  *
  * All events count unless steps or an annotation are chosen. Blind to memory that PyTorch does not
  * allocate (CUDA contexts, NCCL buffers). O(n log n).
@@ -89,16 +90,35 @@ HT_COLUMNS(series_columns, SERIES_COLUMNS);
 	        NULL)
 HT_COLUMNS(category_columns, CATEGORY_COLUMNS);
 
+#define ROW_COLUMNS(COLUMN)                                                                        \
+	COLUMN(ROW_RANK, "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL)       \
+	COLUMN(ROW_TIME_US, "time_us", HT_I64, HT_KEY, "Unix time of the row", "us")               \
+	COLUMN(ROW_PARAMETER, "parameter_bytes", HT_BYTES, HT_MEASURE, "held by parameters", NULL) \
+	COLUMN(ROW_OPTIMIZER_STATE, "optimizer_state_bytes", HT_BYTES, HT_MEASURE,                 \
+	        "held by optimizer state", NULL)                                                   \
+	COLUMN(ROW_INPUT, "input_bytes", HT_BYTES, HT_MEASURE, "held by inputs", NULL)             \
+	COLUMN(ROW_TEMPORARY, "temporary_bytes", HT_BYTES, HT_MEASURE, "held by temporaries",      \
+	        NULL)                                                                              \
+	COLUMN(ROW_ACTIVATION, "activation_bytes", HT_BYTES, HT_MEASURE, "held by activations",    \
+	        NULL)                                                                              \
+	COLUMN(ROW_GRADIENT, "gradient_bytes", HT_BYTES, HT_MEASURE, "held by gradients", NULL)    \
+	COLUMN(ROW_AUTOGRAD_DETAIL, "autograd_detail_bytes", HT_BYTES, HT_MEASURE,                 \
+	        "held by autograd internals", NULL)                                                \
+	COLUMN(ROW_UNKNOWN, "unknown_bytes", HT_BYTES, HT_MEASURE,                                 \
+	        "held by things of unknown purpose", NULL)
+HT_COLUMNS(row_columns, ROW_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
 	{ "series", series_columns, HT_COUNT(series_columns) },
 	{ "categories", category_columns, HT_COUNT(category_columns) },
+	{ "rows", row_columns, HT_COUNT(row_columns) },
 };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary",
-	        "peaks per category, every change of the total, or of each category",
-	        "summary|series|categories" },
+	        "peaks per category, every change of the total, or of each category; rows as export_memory_timeline sums them up",
+	        "summary|series|categories|rows" },
 	{ "file", HT_STR, NULL, "raw memory timeline file to show instead of the traces", NULL },
 };
 
@@ -232,10 +252,27 @@ static void put_category_series(
 	}
 }
 
+static void put_exported(
+        const struct ht_run *run, ht_table *table, const struct ht_memory_sample *samples, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		put_rank(run, table);
+		ht_table_put_i64(table, ROW_TIME_US, samples[i].ts_ns);
+		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
+			ht_table_put_i64(table, ROW_PARAMETER + c, samples[i].bytes[c]);
+	}
+}
+
 static enum ht_status follow_categories(struct ht_run *run, ht_table *table)
 {
 	const struct ht_memory_sample *samples = NULL;
 	size_t n = 0;
+	if (ht_run_is(run, "view", "rows")) {
+		HT_TRY(ht_memory_rows_find(run->ctx, run->trace, run->scratch, &samples, &n));
+		put_exported(run, table, samples, n);
+		return HT_OK;
+	}
 	HT_TRY(ht_memory_samples_find(run->ctx, run->trace, run->scratch, &samples, &n));
 	if (!n)
 		return HT_OK;
@@ -333,7 +370,7 @@ static enum ht_status follow_devices(struct ht_run *run, ht_table *table)
 
 static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part)
 {
-	if (!ht_run_is(run, "view", "categories"))
+	if (!ht_run_is(run, "view", "categories") && !ht_run_is(run, "view", "rows"))
 		HT_TRY(follow_devices(run, part->facts[0]));
 	return follow_categories(run, part->facts[0]);
 }
@@ -345,7 +382,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "timeline with --file";
 	if (run->step || run->annotation)
 		note = "no memory events in the selection";
-	if (ht_run_is(run, "view", "categories"))
+	if (ht_run_is(run, "view", "categories") || ht_run_is(run, "view", "rows"))
 		note = "no raw memory timeline: give one with --file";
 	if (is_from_file(run))
 		note = "the file holds no events";

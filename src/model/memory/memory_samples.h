@@ -17,6 +17,11 @@ struct ht_memory_sample {
 };
 
 /* In file order; none when the trace has no such rows. Memory in the arena. */
+/* The same by the rows that export_memory_timeline sums up: those of the file where it is summed up, else by microseconds, cut as
+ * Python does (the quotient rounded to a double); what was there before has the smallest time. ts_ns is in microseconds. */
+enum ht_status ht_memory_rows_find(ht_ctx *ctx, const struct ht_trace *trace,
+        struct ht_arena *arena, const struct ht_memory_sample **ret_samples,
+        size_t *ret_n) HT_MUST_USE;
 enum ht_status ht_memory_samples_find(ht_ctx *ctx, const struct ht_trace *trace,
         struct ht_arena *arena, const struct ht_memory_sample **ret_samples,
         size_t *ret_n) HT_MUST_USE;

@@ -556,7 +556,7 @@ enum ht_status ht_mem_history_make(struct ht_run *run, const struct ht_mem_histo
 		return ht_fail_nomem(run->ctx);
 	if (n_devices)
 		list_devices(t, h);
-	enum ht_status status = HT_OK;
+	enum ht_status status = ht_mem_segments_sort(run, h);
 	for (size_t i = 0; status == HT_OK && i < h->n_devices; i++) {
 		m.d = &h->devices[i];
 		status = make_device(&m);

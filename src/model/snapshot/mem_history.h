@@ -58,6 +58,7 @@ struct ht_mem_history {
 	const struct ht_trace *trace;
 	struct ht_mem_device *devices; /* that there is something of, ascending */
 	size_t n_devices;
+	uint32_t *segments; /* of the trace, by address */
 	/* by event of the trace */
 	int64_t *allocated, *active, *requested, *reserved;
 };
@@ -75,6 +76,15 @@ static inline bool ht_mem_life_active(const struct ht_mem_life *life, int64_t k)
 {
 	return life->alloc <= k && life->free_completed > k;
 }
+
+/* Fills segments; for ht_mem_history_make. */
+enum ht_status ht_mem_segments_sort(struct ht_run *run, struct ht_mem_history *history) HT_MUST_USE;
+/* The private pool of an address of a device: as the event says it (NULL: none does), else that of the segment which has it at
+ * the end; { 0, 0 } is the default pool, or unknown. */
+void ht_mem_pool_at(const struct ht_mem_history *history, uint32_t device, uint64_t addr,
+        const struct ht_mem_event *event, uint32_t ret_pool[2]);
+void ht_mem_pool_of_life(
+        const struct ht_mem_history *history, const struct ht_mem_life *life, uint32_t ret_pool[2]);
 
 /* A request as the allocator rounds it. */
 int64_t ht_mem_round(const struct ht_mem_about *about, int64_t requested);

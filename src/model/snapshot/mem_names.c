@@ -83,20 +83,30 @@ const char *ht_mem_user_text(struct ht_run *run, uint32_t stack)
 
 const char *ht_mem_stack_text(struct ht_run *run, uint32_t stack)
 {
-	size_t n;
+	size_t n, n_bytes = 1;
 	const uint32_t *ids = NULL;
 	const struct ht_mem_frame *frames = frames_of(run->trace, stack, &n, &ids);
-	const char *text = NULL;
-	for (size_t i = n; i > 0; i--) {
-		const struct ht_mem_frame *frame = &frames[ids[i - 1]];
-		if (is_noise(run->trace, frame))
-			continue;
-		const char *one = ht_mem_frame_text(run, frame);
-		text = one && text ? ht_arena_printf(run->scratch, "%s;%s", text, one) : one;
-		if (!text)
+	const char **texts = ht_arena_room(run->scratch, (n + 1) * sizeof(*texts));
+	for (size_t i = 0; texts && i < n; i++) {
+		const struct ht_mem_frame *frame = &frames[ids[i]];
+		texts[i] = is_noise(run->trace, frame) ? "" : ht_mem_frame_text(run, frame);
+		if (!texts[i])
 			return NULL;
+		n_bytes += strlen(texts[i]) + 1;
 	}
-	return text ? text : "(no stack)";
+	char *text = texts ? ht_arena_room(run->scratch, n_bytes) : NULL;
+	if (!text)
+		return NULL;
+	char *to = text;
+	for (size_t i = n; i > 0; i--) {
+		size_t length = strlen(texts[i - 1]);
+		if (to > text && length)
+			*to++ = ';';
+		memcpy(to, texts[i - 1], length);
+		to += length;
+	}
+	*to = '\0';
+	return to > text ? text : "(no stack)";
 }
 
 /* ---- categories ---- */
@@ -168,47 +178,45 @@ static bool dies_in_its_scope(const struct ht_mem_names *n, const struct ht_mem_
 	return scope != HT_NONE && scope == n->scopes.of_event[life->free_requested];
 }
 
-/* "category=text,category=text": the first whose text is in the frame. */
-static const char *user_rule(struct ht_run *run, const char *rules, const char *frame)
+/* The first frame, from the innermost out, that a rule knows: of the user, or a built-in one. */
+static const struct ht_mem_said *said_of(struct ht_mem_names *n, uint32_t stack)
 {
-	for (const char *at = rules; at && *at;) {
-		size_t n = strcspn(at, ",");
-		const char *equals = memchr(at, '=', n);
-		const char *text = equals ? ht_arena_strndup(run->scratch, equals + 1,
-		                                    n - (size_t)(equals + 1 - at))
-		                          : NULL;
-		if (text && *text && strstr(frame, text))
-			return ht_arena_strndup(run->scratch, at, (size_t)(equals - at));
-		at += n + (at[n] == ',');
+	const struct ht_trace *t = n->run->trace;
+	struct ht_mem_said *said = stack == HT_MEM_NO_STACK ? &n->said_none : &n->said[stack];
+	size_t n_frames;
+	const uint32_t *ids = NULL;
+	const struct ht_mem_frame *frames = frames_of(t, stack, &n_frames, &ids);
+	bool has_rules = ht_mem_rules_any(&n->rules);
+	for (size_t i = 0; !said->is_known && i < n_frames && !said->rule && !said->says; i++) {
+		if (has_rules) {
+			const char *text = ht_mem_frame_text(n->run, &frames[ids[i]]);
+			if (!text)
+				return NULL;
+			said->rule = ht_mem_rules_say(&n->rules, text);
+		}
+		said->says = (uint8_t)what_says(t, &frames[ids[i]]);
 	}
-	return NULL;
+	said->is_known = true;
+	return said;
 }
 
 static const char *category_of(struct ht_mem_names *n, const struct ht_mem_life *life)
 {
 	const struct ht_trace *t = n->run->trace;
-	size_t n_frames;
-	const uint32_t *ids = NULL;
 	if (life->alloc >= 0 && t->mem_events[life->alloc].category != HT_NO_STR)
 		return ht_str(t, t->mem_events[life->alloc].category);
-	const struct ht_mem_frame *frames = frames_of(t, life->stack, &n_frames, &ids);
-	for (size_t i = 0; i < n_frames; i++) {
-		const char *rule = n->rules ? user_rule(n->run, n->rules,
-		                                      ht_mem_frame_text(n->run, &frames[ids[i]]))
-		                            : NULL;
-		if (rule)
-			return rule;
-		switch (what_says(t, &frames[ids[i]])) {
-		case SAYS_GRADIENT: return "gradient";
-		case SAYS_OPTIMIZER: return outlives_optimizer(n, life) ? "optimizer" : "temporary";
-		case SAYS_PARAMETER: return "parameter";
-		case SAYS_COMMUNICATION: return "communication";
-		case SAYS_BACKWARD: return outlives_optimizer(n, life) ? "gradient" : "temporary";
-		case SAYS_FORWARD: return dies_in_its_scope(n, life) ? "temporary" : "activation";
-		default: break;
-		}
+	const struct ht_mem_said *said = said_of(n, life->stack);
+	if (!said || said->rule)
+		return said ? said->rule : NULL;
+	switch ((enum frame_says)said->says) {
+	case SAYS_GRADIENT: return "gradient";
+	case SAYS_OPTIMIZER: return outlives_optimizer(n, life) ? "optimizer" : "temporary";
+	case SAYS_PARAMETER: return "parameter";
+	case SAYS_COMMUNICATION: return "communication";
+	case SAYS_BACKWARD: return outlives_optimizer(n, life) ? "gradient" : "temporary";
+	case SAYS_FORWARD: return dies_in_its_scope(n, life) ? "temporary" : "activation";
+	default: return "unknown";
 	}
-	return "unknown";
 }
 
 /* ---- keys ---- */
@@ -226,30 +234,15 @@ static const char *module_of(struct ht_run *run, uint32_t stack)
 	return "(no module)";
 }
 
-const struct ht_mem_segment *ht_mem_segment_of(
-        const struct ht_trace *t, uint32_t device, uint64_t addr)
-{
-	for (size_t i = 0; i < t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->mem_segments[i];
-		if (g->device == device && addr >= g->addr && addr - g->addr < (uint64_t)g->total)
-			return g;
-	}
-	return NULL;
-}
-
 static const char *pool_of(const struct ht_mem_names *n, const struct ht_mem_life *life)
 {
-	const struct ht_trace *t = n->run->trace;
-	uint32_t device = life->block != HT_NONE
-	                          ? t->mem_segments[t->mem_blocks[life->block].segment].device
-	                  : life->alloc >= 0 ? t->mem_events[life->alloc].device
-	                                     : 0;
-	const struct ht_mem_segment *g = ht_mem_segment_of(t, device, life->addr);
+	uint32_t pool[2];
+	ht_mem_pool_of_life(n->history, life, pool);
 	const char *size = life->size > 1 << 20 ? "large" : "small";
-	if (!g || (!g->pool[0] && !g->pool[1]))
+	if (!pool[0] && !pool[1])
 		return ht_arena_printf(n->run->scratch, "default, %s", size);
-	return ht_arena_printf(n->run->scratch, "private (%" PRIu32 ", %" PRIu32 "), %s",
-	        g->pool[0], g->pool[1], size);
+	return ht_arena_printf(
+	        n->run->scratch, "private (%" PRIu32 ", %" PRIu32 "), %s", pool[0], pool[1], size);
 }
 
 /* "1 to 2 MiB": between powers of two. */
@@ -346,12 +339,13 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
         enum ht_mem_by by, const char *rules, struct ht_mem_names *ret_names)
 {
 	size_t n_stacks = run->trace->n_mem_stack_offsets;
-	*ret_names =
-	        (struct ht_mem_names){ .run = run, .history = history, .by = by, .rules = rules };
+	*ret_names = (struct ht_mem_names){ .run = run, .history = history, .by = by };
 	ret_names->of_stack =
 	        ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->of_stack);
-	if (!ret_names->of_stack)
+	ret_names->said = ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->said);
+	if (!ret_names->of_stack || !ret_names->said)
 		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_mem_rules_make(run, rules, &ret_names->rules));
 	for (size_t k = 0; k < run->trace->n_mem_events && !ret_names->has_recorded; k++)
 		ret_names->has_recorded = run->trace->mem_events[k].category != HT_NO_STR;
 	HT_TRY(ht_mem_scopes_find(run, &ret_names->scopes));

@@ -14,6 +14,7 @@
 #define HT_MODEL_SNAPSHOT_MEM_NAMES_H
 
 #include "model/snapshot/mem_join.h"
+#include "model/snapshot/mem_rules.h"
 
 /* A record_function scope. */
 struct ht_mem_scope {
@@ -54,13 +55,23 @@ enum ht_mem_by {
 	HT_MEM_BY_STEP,
 };
 
+/* What the frames of a stack say of the category of its blocks. */
+struct ht_mem_said {
+	const char *rule; /* category of a rule of the user; NULL: none fits */
+	uint8_t says;     /* what the built-in rules say */
+	bool is_known;    /* was looked at */
+};
+
 /* Names of the lives of a rank. */
 struct ht_mem_names {
 	struct ht_run *run;
 	const struct ht_mem_history *history;
 	struct ht_mem_scopes scopes;
 	enum ht_mem_by by;
-	const char *rules;       /* of the user: "category=text,..."; NULL */
+	struct ht_mem_rules rules; /* of the user */
+	struct ht_mem_said
+	        *said; /* what the frames of each stack say of its category, found when asked for */
+	struct ht_mem_said said_none;
 	const char **of_stack;   /* by stack id, made when asked for */
 	const char *none;        /* of lives without a stack */
 	int64_t *optimizer_ends; /* events after which an optimizer's step has ended, ascending */
@@ -74,9 +85,5 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
 /* The key of a life; NULL when out of memory. */
 const char *ht_mem_name_of(struct ht_mem_names *names, const struct ht_mem_life *life);
 enum ht_mem_by ht_mem_by_parse(const char *word);
-
-/* The pool of an address at the end, as { small or large, private pool }: the segment of the snapshot that has it; NULL. */
-const struct ht_mem_segment *ht_mem_segment_of(
-        const struct ht_trace *trace, uint32_t device, uint64_t addr);
 
 #endif

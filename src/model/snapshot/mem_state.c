@@ -211,22 +211,26 @@ struct ht_mem_free ht_mem_layout_free(
 struct pool {
 	int64_t stream;
 	bool is_small;
+	uint32_t id[2]; /* of a private pool; { 0, 0 }: the default */
 	int64_t reserved, active;
 };
 
 struct pools {
-	struct pool list[64];
+	struct pool list[256];
 	size_t n;
 };
 
-/* Beyond the last place all share it: streams are few. */
-static struct pool *pool_at(struct pools *p, int64_t stream, bool is_small)
+/* Beyond the last place all share it: streams and private pools are few. */
+static struct pool *pool_at(struct pools *p, int64_t stream, bool is_small, const uint32_t *id)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (p->list[i].stream == stream && p->list[i].is_small == is_small)
+		if (p->list[i].stream == stream && p->list[i].is_small == is_small &&
+		        p->list[i].id[0] == id[0] && p->list[i].id[1] == id[1])
 			return &p->list[i];
 	if (p->n < HT_COUNT(p->list))
-		p->list[p->n++] = (struct pool){ .stream = stream, .is_small = is_small };
+		p->list[p->n++] = (struct pool){
+			.stream = stream, .is_small = is_small, .id = { id[0], id[1] }
+		};
 	return &p->list[p->n - 1];
 }
 
@@ -243,16 +247,19 @@ static bool is_for_small(
 	return t->mem_events[k].size <= SMALL_SEGMENT;
 }
 
-static void move_life(
-        struct pools *p, const struct ht_trace *t, const struct ht_mem_life *life, int64_t sign)
+static void move_life(struct pools *p, const struct ht_mem_history *history,
+        const struct ht_mem_life *life, int64_t sign)
 {
+	const struct ht_trace *t = history->trace;
+	uint32_t id[2];
+	ht_mem_pool_of_life(history, life, id);
 	int64_t stream =
 	        life->block != HT_NONE ? t->mem_segments[t->mem_blocks[life->block].segment].stream
 	        : life->alloc >= 0     ? t->mem_events[life->alloc].stream
 	        : life->free_completed != HT_MEM_NEVER ? t->mem_events[life->free_completed].stream
 	                                               : 0;
 	bool is_small = ht_mem_round(t->mem_about, life->requested) <= SMALL_LIMIT;
-	pool_at(p, stream, is_small)->active += sign * life->size;
+	pool_at(p, stream, is_small, id)->active += sign * life->size;
 }
 
 enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_history *history,
@@ -271,18 +278,20 @@ enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_hist
 			ends[d->lives[i].free_completed - d->first] = i + 1;
 	HT_TRY(ht_mem_layout_at(run, history, d, HT_MEM_BEFORE, &state));
 	for (size_t i = 0; i < state.n_extents; i++)
-		pool_at(&pools, state.extents[i].stream, state.extents[i].is_small)->reserved +=
-		        (int64_t)(state.extents[i].end - state.extents[i].addr);
+		pool_at(&pools, state.extents[i].stream, state.extents[i].is_small,
+		        state.extents[i].pool)
+		        ->reserved += (int64_t)(state.extents[i].end - state.extents[i].addr);
 	size_t i_life = 0;
 	for (; i_life < d->n_lives && d->lives[i_life].alloc == HT_MEM_BEFORE; i_life++)
-		move_life(&pools, t, &d->lives[i_life], 1);
+		move_life(&pools, history, &d->lives[i_life], 1);
 	for (int64_t k = d->first; k < d->end; k++) {
 		const struct ht_mem_event *e = &t->mem_events[k];
 		int64_t request;
+		uint32_t id[2];
 		if (ends[k - d->first])
-			move_life(&pools, t, &d->lives[ends[k - d->first] - 1], -1);
+			move_life(&pools, history, &d->lives[ends[k - d->first] - 1], -1);
 		if (i_life < d->n_lives && d->lives[i_life].alloc == k)
-			move_life(&pools, t, &d->lives[i_life++], 1);
+			move_life(&pools, history, &d->lives[i_life++], 1);
 		bool is_taken =
 		        e->action == HT_MEM_SEGMENT_ALLOC || e->action == HT_MEM_SEGMENT_MAP;
 		bool is_given =
@@ -291,7 +300,8 @@ enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_hist
 			continue;
 		bool is_small =
 		        is_taken ? is_for_small(t, d, k, &request) : e->size <= SMALL_SEGMENT;
-		struct pool *pool = pool_at(&pools, e->stream, is_small);
+		ht_mem_pool_at(history, d->device, e->addr, e, id);
+		struct pool *pool = pool_at(&pools, e->stream, is_small, id);
 		int64_t wanted = is_taken && request > e->size ? request : e->size;
 		int64_t free = pool->reserved - pool->active;
 		double ratio = wanted > 0 ? (double)free / (double)wanted : 0;
