@@ -1840,6 +1840,8 @@ class Session:
     def what_if(
         self,
         *,
+        view: Literal['answers', 'slowdown'] = 'answers',
+        scale: str | Iterable[str] | None = None,
         operations: str | Iterable[str] | None = None,
         meta: str | Iterable[str] | None = None,
         rank: int | str | Iterable[int] | None = 'all',
@@ -1854,11 +1856,13 @@ class Session:
     ) -> Table:
         """What slows a job down, and how long would its steps take without?
 
-        The job is replayed: an operation begins when all that it waits for is over, on all ranks. Ideal: mean time of compute, median time of communication.
+        The job is replayed over all ranks: what was waited for last is over, then comes the next; a collective begins with its last rank. Savings are upper bounds. Of operations: ideal is the mean time of compute and the median of communication.
 
             holotrace.open("traces/").what_if(top=10)
 
         Arguments:
+            view: answers from traces; slowdown is that of operations (answers, slowdown)
+            scale: a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)
             rank: ranks to look at: numbers, ranges, all
@@ -1872,9 +1876,15 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            metric: T, T_id: mean step time replayed and ideal, in seconds; S: T / T_id; S_t, S_dp, S_stage, S_w: slowdown by type of operation, data-parallel rank, stage, worker; M_W, M_S: share of the slowdown that goes with the worst workers, the last stage
-            key: of what: type, rank, stage or step; empty: of all
-            value: seconds for T, else a ratio
+            question: what is different, or the rules of scale
+            step_time_ns [ns]: mean step time as recorded: from the last end of the step before on any rank to that of this one
+            new_step_time_ns [ns]: mean step time of the replay
+            saved_ns [ns]: upper bound on savings per step
+            saved_share [ratio]: that, of step time
+            low_ns [ns]: new step time: lower end of its 95 % interval, steps resampled
+            high_ns [ns]: upper end
+            replay_error [ratio]: how far the replay without edits is off the recorded step time, in the median
+            steps: steps that were replayed
         """
         ...
     def collectives(
