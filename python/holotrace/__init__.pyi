@@ -615,6 +615,49 @@ class Session:
             part: first: no step before it tells when it began; cut: not recorded whole; outside steps: the rest of the trace
         """
         ...
+    def step_changes(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Do steps get longer while the run goes on, at once, bit by bit, or every k-th?
+
+        Change points of step time (Hunter) and, per rank, of GPU activity less the median of all ranks; the median slope; steps that stand out at even distances.
+
+            holotrace.open("traces/").step_changes(top=10)
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            change: level, trend or period
+            what: step time of the job, or GPU activity of a rank
+            rank: rank; null for the job
+            step: first step of the new level, or of the period
+            every: of a period: steps from one to the next
+            before_ns [ns]: mean of the level before; of a trend at its start, of a period the median of other steps
+            after_ns [ns]: mean of the new level; of a trend at its end, of a period the mean of its steps
+            change_share [ratio]: after over before, less 1
+            p_value: of a level: chance that it is none, by Student's t
+            steps: steps that were looked at
+        """
+        ...
     def operators(
         self,
         *,
@@ -1861,7 +1904,7 @@ class Session:
             holotrace.open("traces/").what_if(top=10)
 
         Arguments:
-            view: answers from traces; slowdown is that of operations (answers, slowdown)
+            view: step times with other durations, or whose slowdown it is (of operations always) (answers, slowdown)
             scale: a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)

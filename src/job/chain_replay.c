@@ -450,10 +450,10 @@ static void even_out(struct ht_chain_job *job, const struct ht_chain_edit *edit,
 		double median = peers[first + (end - first - 1) / 2].lag;
 		for (size_t i = first; i < end; i++) {
 			struct node *node = peers[i].node;
-			bool chosen = !edit->one_rank || edit->i_part == node->i_part;
+			bool chosen = !edit->of_parts || edit->of_parts[node->i_part];
 			if (!chosen || node->start_ns < job->since_ns || node->lag <= median)
 				continue;
-			if (!edit->one_rank)
+			if (!edit->of_parts)
 				job->excess_ns[node->i_part] += node->lag - median;
 			node->lag = median;
 		}
@@ -530,7 +530,7 @@ void ht_chain_job_replay(
 {
 	for (size_t i = 0; i < job->n_ranks; i++) {
 		find_saved(edit, job->since_ns, &job->ranks[i]);
-		if (edit->like_peers && !edit->one_rank)
+		if (edit->like_peers && !edit->of_parts)
 			job->excess_ns[i] = 0;
 	}
 	for (uint32_t u = 0; u < job->n_units; u++)

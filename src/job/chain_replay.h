@@ -21,8 +21,7 @@ struct ht_collective;
 /* What is different. Zero-initialised nothing is. */
 struct ht_chain_edit {
 	bool like_peers; /* chains that take longer than the median of the collective's ranks take that */
-	bool one_rank; /* ... of this part only */
-	size_t i_part;
+	const bool *of_parts; /* ... of these parts only, by part; NULL: of all */
 	bool scales_transfers;
 	double transfer;   /* factor */
 	const char *group; /* only of this process group; NULL: all */

@@ -31,4 +31,16 @@ extern const struct ht_column ht_what_if_columns[HT_N_WHAT_IF_COLUMNS];
 enum ht_status ht_what_if_ask(struct ht_run *run, const struct ht_parts *parts, const char *scale,
         ht_table *table) HT_MUST_USE;
 
+/* Whose slowdown it is: the measures of the straggler analysis of operations (job/ops.h), with chains between collectives for operations
+ * and their median over ranks as ideal. */
+struct ht_what_if_slowdown {
+	bool is_known; /* else a note says why not */
+	double time_ns, ideal_ns;
+	double *of_part;              /* S_w, by part: ideal but for this one, over ideal */
+	bool *is_worst;               /* by part: one of the worst 3 % */
+	double share, added, left_ns; /* M_W, A_W, T_rem */
+};
+enum ht_status ht_what_if_slowdown_find(struct ht_run *run, const struct ht_parts *parts,
+        ht_table *table, struct ht_what_if_slowdown *ret) HT_MUST_USE;
+
 #endif

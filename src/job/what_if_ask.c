@@ -9,11 +9,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Above this the replay is not the job. */
 #define MAX_ERROR     0.05
 #define N_RESAMPLES   200
 #define N_RANKS_ASKED 5
+/* Ranks whose slowdown is replayed, those with the most first, and the share that is the worst. */
+#define N_RANKS_JUDGED 64
+#define WORST_SHARE    0.03
 
 const struct ht_column ht_what_if_columns[HT_N_WHAT_IF_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_WHAT_IF_COLUMNS);
@@ -86,7 +90,8 @@ static enum ht_status ask_ranks(struct asking *a, const struct ht_parts *parts)
 {
 	const double *excess = ht_chain_job_excess_ns(a->job);
 	double *left = ht_arena_alloc(a->run->scratch, (parts->n + 1) * sizeof *left);
-	if (!left)
+	bool *only = ht_arena_alloc(a->run->scratch, parts->n + 1);
+	if (!left || !only)
 		return ht_fail_nomem(a->run->ctx);
 	for (size_t i = 0; i < parts->n; i++)
 		left[i] = excess[i];
@@ -97,9 +102,9 @@ static enum ht_status ask_ranks(struct asking *a, const struct ht_parts *parts)
 		if (left[most] <= 0)
 			break;
 		left[most] = 0;
-		struct ht_chain_edit edit = {
-			.like_peers = true, .one_rank = true, .i_part = most
-		};
+		memset(only, 0, parts->n);
+		only[most] = true;
+		struct ht_chain_edit edit = { .like_peers = true, .of_parts = only };
 		const char *question = ht_arena_printf(
 		        a->run->scratch, "rank %" PRId64 " like its peers", parts->list[most].rank);
 		if (!question)
@@ -179,23 +184,107 @@ static enum ht_status measure(struct asking *a)
 	        100 * a->error, 100 * a->worst_error, a->n, ht_chain_job_n_negative(a->job));
 }
 
+static enum ht_status start(struct asking *a, const struct ht_parts *parts)
+{
+	HT_TRY(ht_chain_job_make(a->run, parts, &a->job));
+	a->n = ht_chain_job_n_steps(a->job);
+	a->recorded = ht_arena_alloc(a->run->scratch, (a->n + 1) * sizeof(double));
+	a->replayed = ht_arena_alloc(a->run->scratch, (a->n + 1) * sizeof(double));
+	a->edited = ht_arena_alloc(a->run->scratch, (a->n + 1) * sizeof(double));
+	a->room = ht_arena_alloc(a->run->scratch, 3 * (a->n + 1) * sizeof(double));
+	return a->recorded && a->replayed && a->edited && a->room ? HT_OK
+	                                                          : ht_fail_nomem(a->run->ctx);
+}
+
 enum ht_status ht_what_if_ask(
         struct ht_run *run, const struct ht_parts *parts, const char *scale, ht_table *table)
 {
 	struct asking a = { .run = run, .table = table };
-	HT_TRY(ht_chain_job_make(run, parts, &a.job));
-	a.n = ht_chain_job_n_steps(a.job);
+	HT_TRY(start(&a, parts));
 	if (!a.n)
 		return ht_table_add_note(table, "n/a: fewer than two steps that all ranks have");
-	a.recorded = ht_arena_alloc(run->scratch, a.n * sizeof(double));
-	a.replayed = ht_arena_alloc(run->scratch, a.n * sizeof(double));
-	a.edited = ht_arena_alloc(run->scratch, a.n * sizeof(double));
-	a.room = ht_arena_alloc(run->scratch, 3 * a.n * sizeof(double));
-	if (!a.recorded || !a.replayed || !a.edited || !a.room)
-		return ht_fail_nomem(run->ctx);
 	HT_TRY(measure(&a));
 	if (a.error > MAX_ERROR)
 		return ht_table_add_warning(table,
 		        "the replay is more than 5 %% off: no savings are shown; critical-path --view path has the gaps");
 	return ask_all(&a, parts, scale);
+}
+
+/* ---- whose slowdown it is ---- */
+
+static double replay_mean(struct asking *a, const struct ht_chain_edit *edit)
+{
+	ht_chain_job_replay(a->job, edit, a->edited);
+	return mean_of(a->edited, a->n);
+}
+
+struct by_excess {
+	double excess;
+	size_t i_part;
+};
+
+static int compare_excess(const void *left, const void *right)
+{
+	const struct by_excess *a = left, *b = right;
+	return a->excess != b->excess ? (a->excess > b->excess ? -1 : 1)
+	                              : ht_order_i64((int64_t)a->i_part, (int64_t)b->i_part);
+}
+
+/* Slowdown of the ranks that can have one, and the share of the worst of them. */
+static enum ht_status find_workers(
+        struct asking *a, size_t n_parts, struct ht_what_if_slowdown *ret)
+{
+	const double *excess = ht_chain_job_excess_ns(a->job);
+	struct by_excess *order = ht_arena_alloc(a->run->scratch, (n_parts + 1) * sizeof *order);
+	bool *of = ht_arena_alloc(a->run->scratch, n_parts + 1);
+	ret->of_part = ht_arena_alloc(a->run->scratch, (n_parts + 1) * sizeof *ret->of_part);
+	ret->is_worst = ht_arena_alloc(a->run->scratch, n_parts + 1);
+	if (!order || !of || !ret->of_part || !ret->is_worst)
+		return ht_fail_nomem(a->run->ctx);
+	struct ht_chain_edit edit = { .like_peers = true, .of_parts = of };
+	for (size_t i = 0; i < n_parts; i++) {
+		order[i] = (struct by_excess){ excess[i], i };
+		ret->of_part[i] = 1;
+	}
+	qsort(order, n_parts, sizeof *order, compare_excess);
+	/* a rank whose chains are never longer than the median slows nobody down */
+	for (size_t k = 0; k < n_parts && k < N_RANKS_JUDGED && order[k].excess > 0; k++) {
+		memset(of, true, n_parts);
+		of[order[k].i_part] = false;
+		ret->of_part[order[k].i_part] = replay_mean(a, &edit) / ret->ideal_ns;
+	}
+	for (size_t i = 0; i < n_parts; i++)
+		order[i].excess = ret->of_part[order[i].i_part];
+	qsort(order, n_parts, sizeof *order, compare_excess);
+	size_t n_worst = (size_t)ceil(WORST_SHARE * (double)n_parts);
+	for (size_t k = 0; k < n_worst; k++)
+		ret->is_worst[order[k].i_part] = true;
+	double lost = ret->time_ns - ret->ideal_ns;
+	edit.of_parts = ret->is_worst;
+	ret->left_ns = replay_mean(a, &edit);
+	for (size_t i = 0; i < n_parts; i++)
+		of[i] = !ret->is_worst[i];
+	edit.of_parts = of;
+	ret->share = (ret->time_ns - ret->left_ns) / lost;
+	ret->added = (replay_mean(a, &edit) - ret->ideal_ns) / lost;
+	return HT_OK;
+}
+
+enum ht_status ht_what_if_slowdown_find(struct ht_run *run, const struct ht_parts *parts,
+        ht_table *table, struct ht_what_if_slowdown *ret)
+{
+	struct asking a = { .run = run, .table = table };
+	*ret = (struct ht_what_if_slowdown){ 0 };
+	HT_TRY(start(&a, parts));
+	if (!a.n || parts->n < 2 || !ht_chain_job_n_kernels(a.job))
+		return ht_table_add_note(table,
+		        "n/a: whose slowdown it is needs two or more steps and ranks that communicate on the GPU");
+	HT_TRY(measure(&a));
+	if (a.error > MAX_ERROR)
+		return ht_table_add_warning(
+		        table, "the replay is more than 5 %% off: no slowdown is shown");
+	ret->time_ns = mean_of(a.replayed, a.n);
+	ret->ideal_ns = replay_mean(&a, &(struct ht_chain_edit){ .like_peers = true });
+	ret->is_known = true;
+	return find_workers(&a, parts->n, ret);
 }

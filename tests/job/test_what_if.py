@@ -112,3 +112,35 @@ def test_parts_merge_to_the_same_answers(tmp_path):
         assert support.run("part", "what-if", str(file), "-o", str(tmp_path / f"{i}.part")).returncode == 0
     merged = support.run("merge", "what-if", *(str(tmp_path / f"{i}.part") for i in range(4)), "--format", "csv")
     assert merged.stdout == support.run("what-if", *map(str, files), "--format", "csv").stdout
+
+
+def slowdown(path):
+    done = support.run("what-if", str(path), "--view", "slowdown", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    return {(row["metric"], row["key"]): float(row["value"]) for row in csv.DictReader(io.StringIO(done.stdout.decode()))}
+
+
+def test_slowdown_is_that_of_one_rank(tmp_path):
+    """With 292 instead of 92 ms on rank 1 a step takes 300.04 instead of 100.04 ms: S is their ratio, and all of it is rank 1's."""
+    got = slowdown(make(tmp_path, [92, 292, 92, 92]))
+    assert got["T", ""] == pytest.approx(0.30004, rel=0.001)
+    assert got["T_id", ""] == pytest.approx(0.10004, rel=0.01)
+    assert got["S", ""] == pytest.approx(got["S_w", "1"])
+    assert got["S_w", "1"] == pytest.approx(3.0, rel=0.01)
+    assert [got["S_w", str(rank)] for rank in (0, 2, 3)] == [1, 1, 1]
+    assert ("worst", "1") in got
+    assert got["M_W", ""] == pytest.approx(1) and got["A_W", ""] == pytest.approx(1)
+    assert got["T_rem", "M_W"] == pytest.approx(got["T_id", ""])
+
+
+def test_slowdown_that_two_share(tmp_path):
+    """292 and 192 ms: ideal for the worst rank leaves the other: (300 - 200) / (300 - 100) of it goes away, all comes back with the worst alone."""
+    got = slowdown(make(tmp_path, [92, 292, 192, 92, 92]))
+    assert got["M_W", ""] == pytest.approx(0.5, rel=0.01)
+    assert got["A_W", ""] == pytest.approx(1, rel=0.01)
+    assert got["S_w", "2"] == pytest.approx(2.0, rel=0.01)
+
+
+def test_ranks_that_are_even_have_no_slowdown_to_share(tmp_path):
+    got = slowdown(make(tmp_path, [92, 92, 92]))
+    assert got["S", ""] == pytest.approx(1) and ("M_W", "") not in got

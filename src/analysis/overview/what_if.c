@@ -25,6 +25,9 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Less is not worth taking apart. */
+#define MIN_SLOWDOWN 1.03
+
 static enum ht_status choose(struct ht_run *run);
 static enum ht_status find_chains(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -46,7 +49,8 @@ static const struct ht_schema schemas[] = {
 };
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "answers", "answers from traces; slowdown is that of operations",
+	{ "view", HT_STR, "answers",
+	        "step times with other durations, or whose slowdown it is (of operations always)",
 	        "answers|slowdown" },
 	{ "scale", HT_STR, NULL,
 	        "a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'",
@@ -87,10 +91,6 @@ static enum ht_status choose(struct ht_run *run)
 	const char *operations = ht_run_str(run, "operations"), *meta = ht_run_str(run, "meta");
 	if (operations && meta)
 		ht_run_set(run, "view", "slowdown");
-	if (!operations && ht_run_is(run, "view", "slowdown"))
-		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "give --operations FILE.csv --meta FILE.yaml, or --view answers",
-		        "the view slowdown is of a table of operations");
 	if (!operations == !meta)
 		return HT_OK;
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give --operations FILE.csv --meta FILE.yaml",
@@ -170,6 +170,30 @@ static enum ht_status put_slowdown(
 	return HT_OK;
 }
 
+/* The same of traces: a rank is a worker. */
+static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_what_if_slowdown s;
+	HT_TRY(ht_what_if_slowdown_find(run, parts, table, &s));
+	if (!s.is_known)
+		return HT_OK;
+	put(table, "T", "", s.time_ns / 1e9);
+	put(table, "T_id", "", s.ideal_ns / 1e9);
+	put(table, "S", "", s.time_ns / s.ideal_ns);
+	for (size_t i = 0; i < parts->n; i++)
+		put_numbered(table, "S_w", parts->list[i].rank, s.of_part[i]);
+	for (size_t i = 0; i < parts->n; i++)
+		if (s.is_worst[i])
+			put_numbered(table, "worst", parts->list[i].rank, s.of_part[i]);
+	if (s.time_ns < MIN_SLOWDOWN * s.ideal_ns)
+		return ht_table_add_note(
+		        table, "the slowdown is below 1.03: too little to ask whose it is");
+	put(table, "M_W", "", s.share);
+	put(table, "A_W", "", s.added);
+	put(table, "T_rem", "M_W", s.left_ns / 1e9);
+	return HT_OK;
+}
+
 static enum ht_status find_chains(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
@@ -182,6 +206,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	struct ht_ops job;
 	struct ht_ops_slowdown slowdown;
 	if (!operations) {
+		if (ht_run_is(run, "view", "slowdown"))
+			return put_ranks(run, parts, table);
 		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 		return ht_what_if_ask(run, parts, ht_run_str(run, "scale"), table);
 	}
