@@ -580,6 +580,30 @@ struct ht_export_options {
 HT_API enum ht_status ht_export(ht_ctx *ctx, ht_set *set, const char *folder,
         const struct ht_export_options *options) HT_MUST_USE;
 
+/* ---- many runs ------------------------------------------------------------------------------ */
+
+struct ht_history_options {
+	size_t struct_size;          /* sizeof, see the top */
+	const char *view;            /* "changes" or "series"; NULL: changes */
+	const char *path;            /* only this one and what is below it; NULL: all */
+	const char *since;           /* label of the first run whose changes count; NULL: all */
+	double max_pvalue;           /* of a change; 0: 0.001 */
+	double min_change;           /* smallest change that counts, as a share */
+	uint64_t window;             /* runs that are looked at together; 0: 50 */
+	const struct ht_view *shown; /* rows and columns; NULL: all */
+};
+
+/* Keep the numbers of a run (step time, phases, kernels, collectives, efficiency) in a store, an SQLite file that is made when it is not
+ * there. source says where the run came from, or is NULL. */
+HT_API enum ht_status ht_history_add(ht_ctx *ctx, const char *store, ht_set *set, const char *label,
+        const char *source) HT_MUST_USE;
+/* Keep numbers of other programs: CSV with a run per line, a label and then a value per column, empty where there is none. */
+HT_API enum ht_status ht_history_import(
+        ht_ctx *ctx, const char *store, const char *file) HT_MUST_USE;
+/* The runs of a store: where their numbers changed, or the numbers. The check of the table fails when there is a regression. */
+HT_API enum ht_status ht_history(ht_ctx *ctx, const char *store,
+        const struct ht_history_options *options, ht_table **ret_table) HT_MUST_USE;
+
 /* ---- writing files -------------------------------------------------------------------------- */
 
 typedef struct ht_writer ht_writer; /* a file that appears whole or not at all */

@@ -615,6 +615,49 @@ class Session:
             part: first: no step before it tells when it began; cut: not recorded whole; outside steps: the rest of the trace
         """
         ...
+    def step_changes(
+        self,
+        *,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Do steps get longer while the run goes on, at once, bit by bit, or every k-th?
+
+        Change points of step time (Hunter) and, per rank, of GPU activity less the median of all ranks; the median slope; steps that stand out at even distances.
+
+            holotrace.open("traces/").step_changes(top=10)
+
+        Arguments:
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            change: level, trend or period
+            what: step time of the job, or GPU activity of a rank
+            rank: rank; null for the job
+            step: first step of the new level, or of the period
+            every: of a period: steps from one to the next
+            before_ns [ns]: mean of the level before; of a trend at its start, of a period the median of other steps
+            after_ns [ns]: mean of the new level; of a trend at its end, of a period the mean of its steps
+            change_share [ratio]: after over before, less 1
+            p_value: of a level: chance that it is none, by Student's t
+            steps: steps that were looked at
+        """
+        ...
     def operators(
         self,
         *,
@@ -1842,6 +1885,8 @@ class Session:
     def what_if(
         self,
         *,
+        view: Literal['answers', 'slowdown'] = 'answers',
+        scale: str | Iterable[str] | None = None,
         operations: str | Iterable[str] | None = None,
         meta: str | Iterable[str] | None = None,
         rank: int | str | Iterable[int] | None = 'all',
@@ -1856,11 +1901,13 @@ class Session:
     ) -> Table:
         """What slows a job down, and how long would its steps take without?
 
-        The job is replayed: an operation begins when all that it waits for is over, on all ranks. Ideal: mean time of compute, median time of communication.
+        The job is replayed over all ranks: what was waited for last is over, then comes the next; a collective begins with its last rank. Savings are upper bounds. Of operations: ideal is the mean time of compute and the median of communication.
 
             holotrace.open("traces/").what_if(top=10)
 
         Arguments:
+            view: step times with other durations, or whose slowdown it is (of operations always) (answers, slowdown)
+            scale: a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)
             rank: ranks to look at: numbers, ranges, all
@@ -1874,9 +1921,15 @@ class Session:
             top: only the first rows; 0: all
 
         Columns:
-            metric: T, T_id: mean step time replayed and ideal, in seconds; S: T / T_id; S_t, S_dp, S_stage, S_w: slowdown by type of operation, data-parallel rank, stage, worker; M_W, M_S: share of the slowdown that goes with the worst workers, the last stage
-            key: of what: type, rank, stage or step; empty: of all
-            value: seconds for T, else a ratio
+            question: what is different, or the rules of scale
+            step_time_ns [ns]: mean step time as recorded: from the last end of the step before on any rank to that of this one
+            new_step_time_ns [ns]: mean step time of the replay
+            saved_ns [ns]: upper bound on savings per step
+            saved_share [ratio]: that, of step time
+            low_ns [ns]: new step time: lower end of its 95 % interval, steps resampled
+            high_ns [ns]: upper end
+            replay_error [ratio]: how far the replay without edits is off the recorded step time, in the median
+            steps: steps that were replayed
         """
         ...
     def collectives(

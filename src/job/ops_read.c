@@ -7,6 +7,7 @@
  */
 #include "job/ops.h"
 
+#include "base/csv.h"
 #include "base/io.h"
 #include "base/number.h"
 
@@ -86,12 +87,8 @@ static enum ht_status read_meta(ht_ctx *ctx, const char *path, char *text, struc
 		{ "pp_size", true, 0 }, { "tp_size", false, 1 }, { "vpp_size", false, 1 },
 		{ "world_size", false, 0 } };
 	size_t number = 0;
-	for (char *line = text, *next; line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
+	for (char *line; (line = ht_csv_line(&text));)
 		HT_TRY(read_meta_line(ctx, path, ++number, line, keys));
-	}
 	for (size_t i = 0; i < N_META; i++)
 		if (keys[i].is_needed && !keys[i].value)
 			return ht_fail(ctx, HT_FORMAT, path, -1,
@@ -132,32 +129,11 @@ static enum ht_status bad_line(const struct reading *r, const char *column, cons
 	        "line %zu: %s is '%.40s'", r->line, column, text);
 }
 
-/* Cells of a line in place; quotes around a cell go. False: more than there is room for, or a quote is not closed. */
-static bool split(struct reading *r, char *line)
-{
-	r->n_cells = 0;
-	for (char *at = line;; at++) {
-		bool quoted = *at == '"';
-		char *end = quoted ? strchr(at + 1, '"') : at + strcspn(at, ",");
-		if (r->n_cells == MAX_COLUMNS || !end)
-			return false;
-		r->cells[r->n_cells++] = at + quoted;
-		at = end + quoted;
-		bool more = *at == ',';
-		if (!more && *at)
-			return false;
-		*end = '\0';
-		*at = '\0';
-		if (!more)
-			return true;
-	}
-}
-
 static enum ht_status read_header(struct reading *r, char *line)
 {
 	/* what spreadsheets put before UTF-8 */
 	line += strncmp(line, "\xef\xbb\xbf", 3) ? 0 : 3;
-	if (!split(r, line))
+	if (!ht_csv_split(line, r->cells, MAX_COLUMNS, &r->n_cells))
 		return ht_fail(r->ctx, HT_FORMAT, r->path, -1, "columns are separated by commas",
 		        "the first line is no header of CSV");
 	for (size_t f = 0; f < N_FIELDS; f++) {
@@ -209,7 +185,7 @@ static enum ht_status read_seconds(const struct reading *r, size_t field, float 
 static enum ht_status read_row(struct reading *r, char *line, size_t n_columns, struct ht_vec *rows)
 {
 	struct ht_ops_row row = { 0 };
-	if (!split(r, line) || r->n_cells != n_columns)
+	if (!ht_csv_split(line, r->cells, MAX_COLUMNS, &r->n_cells) || r->n_cells != n_columns)
 		return ht_fail(r->ctx, HT_FORMAT, r->path, -1,
 		        "all lines have the columns of the first",
 		        "line %zu does not have %zu cells", r->line, n_columns);
@@ -234,11 +210,8 @@ static enum ht_status read_rows(
 		        "operations are read from CSV; Parquet files are "
 		        "written as CSV by pandas: read_parquet(...).to_csv(...)",
 		        "the file is no text");
-	for (char *line = text->data, *next; line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		line[strcspn(line, "\r")] = '\0';
+	char *rest = text->data;
+	for (char *line; (line = ht_csv_line(&rest));) {
 		r.line++;
 		if (r.line == 1) {
 			HT_TRY(read_header(&r, line));

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "job/pairwise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,33 +101,12 @@ static double sum_of(const double *values, size_t n)
 	return sum + lost;
 }
 
-/* The sum of step times is that of NumPy, whose last digits are those of the published results: eight sums side by side. */
-static double sum_of_steps(const double *values, size_t n)
-{
-	double part[8], sum = 0;
-	size_t i = 0;
-	if (n > 128) {
-		size_t half = n / 2 - n / 2 % 8;
-		return sum_of_steps(values, half) + sum_of_steps(values + half, n - half);
-	}
-	if (n >= 8) {
-		memcpy(part, values, sizeof part);
-		for (i = 8; i + 8 <= n; i += 8)
-			for (size_t k = 0; k < 8; k++)
-				part[k] += values[i + k];
-		sum = ((part[0] + part[1]) + (part[2] + part[3])) +
-		      ((part[4] + part[5]) + (part[6] + part[7]));
-	}
-	for (; i < n; i++)
-		sum += values[i];
-	return sum;
-}
-
+/* The sum of step times is that of NumPy: the last digits are those of the published results. */
 static double replay_mean(
         struct analysis *a, const double *dur_s, const double *transfer_s, double *spans_s)
 {
 	ht_ops_replay(a->job, dur_s, transfer_s, a->room, a->steps_s, spans_s);
-	return sum_of_steps(a->steps_s, a->job->n_steps) / (double)a->job->n_steps;
+	return ht_pairwise_sum(a->steps_s, a->job->n_steps) / (double)a->job->n_steps;
 }
 
 static bool is_communication(uint8_t type)
@@ -205,7 +185,7 @@ static double slowdown_of_data(struct analysis *a, size_t data)
 		memcpy(a->mixed_transfer_s + to + job->n_nodes, a->ideal_transfer_s + own, n_bytes);
 	}
 	ht_ops_replay(&two, a->mixed_dur_s, a->mixed_transfer_s, a->room, a->steps_s, NULL);
-	return sum_of_steps(a->steps_s, job->n_steps) / (double)job->n_steps / a->ideal_mean_s;
+	return ht_pairwise_sum(a->steps_s, job->n_steps) / (double)job->n_steps / a->ideal_mean_s;
 }
 
 /* Step time with ideal times for some workers (by data rank and stage), or for all the others. */
@@ -310,7 +290,7 @@ static double recorded_mean(struct analysis *a)
 			last = fmaxf(last, job->start_s[i] + job->dur_s[i]);
 		a->steps_s[s] = last;
 	}
-	return sum_of_steps(a->steps_s, job->n_steps) / (double)job->n_steps;
+	return ht_pairwise_sum(a->steps_s, job->n_steps) / (double)job->n_steps;
 }
 
 static bool make_room(struct analysis *a)

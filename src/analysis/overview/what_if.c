@@ -1,5 +1,8 @@
 /*
- * what_if.c - what slows a training job down, by replaying it with other durations.
+ * what_if.c - what slows a training job down, and what its steps would take otherwise: by replaying it with other durations.
+ *
+ * From traces: the chains of what each communication kernel and each end of a step waited for (graph/cp_across.h), replayed over all ranks
+ * with some of it changed (job/chain_replay.h). The replay without changes comes first: where it is more than 5 % off there are no answers.
  *
  * From a table of operations (--operations, --meta; job/ops.h): the operations of all steps and workers, what waits for what, and
  * the replay without launch delays. Ideal is what an operation takes on average (compute) or in the median (communication).
@@ -14,13 +17,19 @@
  * 5 s. Ideal is a forward of 2 s: T_id = 4 s, S = 1.25, and rank 1 alone explains it: S_dp of it is 1.25, M_W is 1.
  */
 #include "analysis/analysis.h"
+#include "graph/cp_across.h"
 #include "job/ops.h"
+#include "job/what_if.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
+/* Less is not worth taking apart. */
+#define MIN_SLOWDOWN 1.03
+
 static enum ht_status choose(struct ht_run *run);
+static enum ht_status find_chains(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 #define SLOWDOWN_COLUMNS(COLUMN)                                                                    \
@@ -34,7 +43,18 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_VALUE, "value", HT_F64, HT_MEASURE, "seconds for T, else a ratio", NULL)
 HT_COLUMNS(slowdown_columns, SLOWDOWN_COLUMNS);
 
+static const struct ht_schema schemas[] = {
+	{ "answers", ht_what_if_columns, HT_N_WHAT_IF_COLUMNS },
+	{ "slowdown", slowdown_columns, HT_COUNT(slowdown_columns) },
+};
+
 static const struct ht_param params[] = {
+	{ "view", HT_STR, "answers",
+	        "step times with other durations, or whose slowdown it is (of operations always)",
+	        "answers|slowdown" },
+	{ "scale", HT_STR, NULL,
+	        "a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'",
+	        NULL },
 	{ "operations", HT_STR, NULL,
 	        "table of operations of a job (CSV, also compressed) instead of traces", NULL },
 	{ "meta", HT_STR, NULL, "with operations: what is known of the job (YAML)", NULL },
@@ -43,23 +63,34 @@ static const struct ht_param params[] = {
 const struct ht_analysis ht_analysis_what_if = {
 	.info = { .name = "what-if",
 	        .group = "dependencies",
-	        .title = "What-if: slowdown of a job",
+	        .title = "What-if",
 	        .question = "What slows a job down, and how long would its steps take without?",
-	        .method = "The job is replayed: an operation begins when all that it waits for is "
-	                  "over, on all ranks. Ideal: mean time of compute, median time of "
-	                  "communication.",
-	        HT_ONE_SCHEMA(slowdown_columns),
+	        .method =
+	                "The job is replayed over all ranks: what was waited for last is over, then "
+	                "comes the next; a collective begins with its last rank. Savings are upper "
+	                "bounds. Of operations: ideal is the mean time of compute and the median of "
+	                "communication.",
+	        .schemas = schemas,
+	        .n_schemas = HT_COUNT(schemas),
+	        .chosen_by = "view",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1,
 	        .instead = "operations" },
+	.facts = { [HT_CP_FACTS_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_PIECE_COLUMNS },
+	        [HT_CP_FACTS_CHAINS] = { "chains", ht_cp_chain_columns, HT_CP_N_CHAIN_COLUMNS } },
+	.across = true,
 	.choose = choose,
+	.per_rank = find_chains,
+	.is_sound = ht_cp_chains_are_sound,
 	.finish = finish,
 };
 
 static enum ht_status choose(struct ht_run *run)
 {
 	const char *operations = ht_run_str(run, "operations"), *meta = ht_run_str(run, "meta");
+	if (operations && meta)
+		ht_run_set(run, "view", "slowdown");
 	if (!operations == !meta)
 		return HT_OK;
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give --operations FILE.csv --meta FILE.yaml",
@@ -139,15 +170,47 @@ static enum ht_status put_slowdown(
 	return HT_OK;
 }
 
+/* The same of traces: a rank is a worker. */
+static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	struct ht_what_if_slowdown s;
+	HT_TRY(ht_what_if_slowdown_find(run, parts, table, &s));
+	if (!s.is_known)
+		return HT_OK;
+	put(table, "T", "", s.time_ns / 1e9);
+	put(table, "T_id", "", s.ideal_ns / 1e9);
+	put(table, "S", "", s.time_ns / s.ideal_ns);
+	for (size_t i = 0; i < parts->n; i++)
+		put_numbered(table, "S_w", parts->list[i].rank, s.of_part[i]);
+	for (size_t i = 0; i < parts->n; i++)
+		if (s.is_worst[i])
+			put_numbered(table, "worst", parts->list[i].rank, s.of_part[i]);
+	if (s.time_ns < MIN_SLOWDOWN * s.ideal_ns)
+		return ht_table_add_note(
+		        table, "the slowdown is below 1.03: too little to ask whose it is");
+	put(table, "M_W", "", s.share);
+	put(table, "A_W", "", s.added);
+	put(table, "T_rem", "M_W", s.left_ns / 1e9);
+	return HT_OK;
+}
+
+static enum ht_status find_chains(struct ht_run *run, struct ht_part *part)
+{
+	struct ht_cp_options options = ht_cp_options_default(run);
+	return ht_run_str(run, "operations") ? HT_OK : ht_cp_chains_put(run, &options, part);
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	const char *operations = ht_run_str(run, "operations");
 	struct ht_ops job;
 	struct ht_ops_slowdown slowdown;
-	(void)parts;
-	if (!operations)
-		return ht_table_add_note(table,
-		        "give a table of operations: --operations FILE.csv --meta FILE.yaml");
+	if (!operations) {
+		if (ht_run_is(run, "view", "slowdown"))
+			return put_ranks(run, parts, table);
+		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+		return ht_what_if_ask(run, parts, ht_run_str(run, "scale"), table);
+	}
 	HT_TRY(ht_ops_read(run->ctx, operations, ht_run_str(run, "meta"), run->scratch, &job));
 	HT_TRY(ht_ops_slowdown_find(run->ctx, &job, run->scratch, &slowdown));
 	return put_slowdown(table, &job, &slowdown);

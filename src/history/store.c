@@ -1,0 +1,357 @@
+/*
+ * store.c - see history.h: the file.
+ *
+ *     runs    id, label, source, added (seconds since 1970)
+ *     series  id, metric, path, unit, higher_is_better
+ *     points  series, run, value, n, mean, std, min, q1, median, q3, max
+ *
+ * What others wrote is read behind SQLite's guards; a row that makes no sense (no label, a run that is not there) is left out.
+ */
+#include "history/history.h"
+
+#include "base/options.h"
+
+#if defined(HT_HAVE_SQLITE)
+
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define APPLICATION_ID 0x486f6c68 /* "Holh" */
+#define VERSION        1
+#define BUSY_MS        10000
+#define MAX_RUNS       1000000
+#define MAX_POINTS     10000000
+
+static const char schema[] =
+        "CREATE TABLE runs(id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT, added INTEGER);"
+        "CREATE TABLE series(id INTEGER PRIMARY KEY, metric TEXT NOT NULL, path TEXT NOT NULL, unit TEXT,"
+        " higher_is_better INTEGER NOT NULL, UNIQUE(path, metric));"
+        "CREATE TABLE points(series INTEGER NOT NULL, run INTEGER NOT NULL, value REAL, n REAL, mean REAL,"
+        " std REAL, min REAL, q1 REAL, median REAL, q3 REAL, max REAL, PRIMARY KEY(series, run)) WITHOUT ROWID;"
+        "PRAGMA application_id=1215261800; PRAGMA user_version=1;";
+
+struct ht_history_store {
+	ht_ctx *ctx;
+	const char *path;
+	sqlite3 *db;
+};
+
+static enum ht_status fail(struct ht_history_store *s)
+{
+	int code = sqlite3_errcode(s->db) & 0xff;
+	if (code == SQLITE_NOMEM)
+		return ht_fail_nomem(s->ctx);
+	bool format = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
+	return ht_fail(s->ctx, format ? HT_FORMAT : HT_IO, s->path, -1,
+	        format ? "the store is a file that holotrace history --add made" : NULL, "%s",
+	        sqlite3_errmsg(s->db));
+}
+
+static enum ht_status run_sql(struct ht_history_store *s, const char *sql)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? HT_OK : fail(s);
+}
+
+static enum ht_status ask_number(struct ht_history_store *s, const char *sql, int64_t *ret)
+{
+	sqlite3_stmt *statement;
+	if (sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fail(s);
+	bool has = sqlite3_step(statement) == SQLITE_ROW;
+	*ret = has ? sqlite3_column_int64(statement, 0) : 0;
+	return sqlite3_finalize(statement) == SQLITE_OK ? HT_OK : fail(s);
+}
+
+static enum ht_status check_kind(struct ht_history_store *s, bool writes)
+{
+	int64_t id, version, n_tables;
+	HT_TRY(ask_number(s, "PRAGMA application_id", &id));
+	HT_TRY(ask_number(s, "PRAGMA user_version", &version));
+	HT_TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &n_tables));
+	if (!n_tables && writes) {
+		HT_TRY(run_sql(s, "BEGIN IMMEDIATE"));
+		/* another process may have been first */
+		HT_TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &n_tables));
+		if (!n_tables)
+			HT_TRY(run_sql(s, schema));
+		return run_sql(s, "COMMIT");
+	}
+	if (id != APPLICATION_ID)
+		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
+		        "the store is a file that holotrace history --add made",
+		        "the database is no history of runs");
+	if (version != VERSION)
+		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
+		        "use the version that wrote it, or a newer one",
+		        "the history has version %" PRId64 ", not %d", version, VERSION);
+	return HT_OK;
+}
+
+enum ht_status ht_history_open(
+        ht_ctx *ctx, const char *path, bool writes, struct ht_history_store **ret_store)
+{
+	struct ht_history_store *s = ht_mem_zalloc(ctx->mem, sizeof *s);
+	if (!s)
+		return ht_fail_nomem(ctx);
+	*s = (struct ht_history_store){ .ctx = ctx, .path = path };
+	int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+	enum ht_status status =
+	        sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+	                ? HT_OK
+	                : fail(s);
+	if (status == HT_OK) {
+		(void)sqlite3_busy_timeout(s->db, BUSY_MS);
+		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		status = check_kind(s, writes);
+	}
+	if (status != HT_OK) {
+		ht_history_close(s);
+		return status;
+	}
+	*ret_store = s;
+	return HT_OK;
+}
+
+void ht_history_close(struct ht_history_store *s)
+{
+	if (!s)
+		return;
+	sqlite3_close(s->db);
+	ht_mem_free(s->ctx->mem, s, sizeof *s);
+}
+
+/* ---- writing ---- */
+
+static void bind_number(sqlite3_stmt *statement, int at, double value)
+{
+	if (isfinite(value))
+		(void)sqlite3_bind_double(statement, at, value);
+	else
+		(void)sqlite3_bind_null(statement, at);
+}
+
+static bool finish_row(sqlite3_stmt *statement)
+{
+	bool done = sqlite3_step(statement) == SQLITE_DONE;
+	return sqlite3_reset(statement) == SQLITE_OK && done;
+}
+
+struct statements {
+	sqlite3_stmt *series, *point;
+};
+
+static bool put_measure(const struct statements *to, int64_t run, const struct ht_measure *m)
+{
+	const double numbers[] = { m->value, m->n, m->mean, m->std, m->min, m->q1, m->median, m->q3,
+		m->max };
+	(void)sqlite3_bind_text(to->series, 1, m->metric, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_text(to->series, 2, m->path, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_text(to->series, 3, m->unit, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_int(to->series, 4, m->higher_is_better);
+	(void)sqlite3_bind_int64(to->point, 1, run);
+	(void)sqlite3_bind_text(to->point, 2, m->path, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_text(to->point, 3, m->metric, -1, SQLITE_STATIC);
+	for (size_t i = 0; i < HT_COUNT(numbers); i++)
+		bind_number(to->point, 4 + (int)i, numbers[i]);
+	return finish_row(to->series) && finish_row(to->point);
+}
+
+static enum ht_status put_run(
+        struct ht_history_store *s, const char *label, const char *source, int64_t *ret_run)
+{
+	sqlite3_stmt *statement;
+	if (sqlite3_prepare_v2(s->db, "INSERT INTO runs(label, source, added) VALUES(?1, ?2, ?3)",
+	            -1, &statement, NULL) != SQLITE_OK)
+		return fail(s);
+	(void)sqlite3_bind_text(statement, 1, label, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_text(statement, 2, source, -1, SQLITE_STATIC);
+	(void)sqlite3_bind_int64(statement, 3, (int64_t)time(NULL));
+	bool done = sqlite3_step(statement) == SQLITE_DONE;
+	*ret_run = sqlite3_last_insert_rowid(s->db);
+	return sqlite3_finalize(statement) == SQLITE_OK && done ? HT_OK : fail(s);
+}
+
+static enum ht_status put_measures(
+        struct ht_history_store *s, int64_t run, const struct ht_measure *measures, size_t n)
+{
+	static const char series[] = "INSERT INTO series(metric, path, unit, higher_is_better) "
+	                             "VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+	static const char point[] =
+	        "INSERT OR REPLACE INTO points SELECT id, ?1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 "
+	        "FROM series WHERE path = ?2 AND metric = ?3";
+	struct statements to = { NULL, NULL };
+	bool fine = sqlite3_prepare_v2(s->db, series, -1, &to.series, NULL) == SQLITE_OK &&
+	            sqlite3_prepare_v2(s->db, point, -1, &to.point, NULL) == SQLITE_OK;
+	for (size_t i = 0; i < n && fine; i++)
+		fine = put_measure(&to, run, &measures[i]);
+	enum ht_status status = fine ? HT_OK : fail(s);
+	sqlite3_finalize(to.series);
+	sqlite3_finalize(to.point);
+	return status;
+}
+
+enum ht_status ht_history_put(struct ht_history_store *s, const char *label, const char *source,
+        const struct ht_measure *measures, size_t n)
+{
+	int64_t run = 0;
+	HT_TRY(run_sql(s, "BEGIN IMMEDIATE"));
+	enum ht_status status = put_run(s, label, source, &run);
+	if (status == HT_OK)
+		status = put_measures(s, run, measures, n);
+	if (status == HT_OK)
+		return run_sql(s, "COMMIT");
+	(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return status;
+}
+
+/* ---- reading ---- */
+
+struct loading {
+	struct ht_history_store *store;
+	struct ht_arena *arena;
+	struct ht_history_data *data;
+};
+
+static const char *text_of(struct loading *l, sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+	return ht_arena_strndup(l->arena, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* Rows of a statement, one by one; each: false when out of memory. */
+static enum ht_status each_row(struct loading *l, const char *sql,
+        bool (*each)(struct loading *l, sqlite3_stmt *statement))
+{
+	sqlite3_stmt *statement;
+	bool fine = true;
+	if (sqlite3_prepare_v2(l->store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fail(l->store);
+	while (fine && sqlite3_step(statement) == SQLITE_ROW)
+		fine = each(l, statement);
+	int code = sqlite3_finalize(statement);
+	return !fine ? ht_fail_nomem(l->store->ctx) : code == SQLITE_OK ? HT_OK : fail(l->store);
+}
+
+static bool load_run(struct loading *l, sqlite3_stmt *statement)
+{
+	struct ht_history_run *run = &l->data->runs[l->data->n_runs++];
+	run->id = sqlite3_column_int64(statement, 0);
+	return (run->label = text_of(l, statement, 1)) != NULL;
+}
+
+static bool load_series(struct loading *l, sqlite3_stmt *statement)
+{
+	struct ht_history_series *series = &l->data->series[l->data->n_series];
+	size_t n = l->data->n_runs + 1;
+	l->data->n_series++;
+	series->about.metric = text_of(l, statement, 0);
+	series->about.path = text_of(l, statement, 1);
+	series->about.unit = text_of(l, statement, 2);
+	series->about.higher_is_better = sqlite3_column_int(statement, 3);
+	series->measures = ht_arena_alloc(l->arena, n * sizeof *series->measures);
+	series->values = ht_arena_alloc(l->arena, n * sizeof *series->values);
+	for (size_t i = 0; series->measures && i < n; i++)
+		series->measures[i].value = NAN;
+	return series->about.metric && series->about.path && series->about.unit &&
+	       series->measures && series->values;
+}
+
+static double number_of(sqlite3_stmt *statement, int column)
+{
+	double value = sqlite3_column_double(statement, column);
+	return sqlite3_column_type(statement, column) == SQLITE_NULL || !isfinite(value) ? NAN
+	                                                                                 : value;
+}
+
+/* Points come in the order of series (by path and metric) and runs. */
+static bool load_point(struct loading *l, sqlite3_stmt *statement)
+{
+	size_t i = (size_t)sqlite3_column_int64(statement, 0),
+	       run = (size_t)sqlite3_column_int64(statement, 1);
+	if (i >= l->data->n_series || run >= l->data->n_runs)
+		return true;
+	struct ht_measure *m = &l->data->series[i].measures[run];
+	double *numbers[] = { &m->value, &m->n, &m->mean, &m->std, &m->min, &m->q1, &m->median,
+		&m->q3, &m->max };
+	for (size_t k = 0; k < HT_COUNT(numbers); k++)
+		*numbers[k] = number_of(statement, 2 + (int)k);
+	return true;
+}
+
+static enum ht_status make_room(struct loading *l)
+{
+	int64_t n_runs, n_series;
+	HT_TRY(ask_number(l->store, "SELECT count(*) FROM runs", &n_runs));
+	HT_TRY(ask_number(l->store, "SELECT count(*) FROM series", &n_series));
+	if (n_runs > MAX_RUNS || n_series > MAX_POINTS || n_runs * n_series > MAX_POINTS)
+		return ht_fail(l->store->ctx, HT_LIMIT, l->store->path, -1, NULL,
+		        "%" PRId64 " runs with %" PRId64 " series are more than %d points", n_runs,
+		        n_series, MAX_POINTS);
+	l->data->runs = ht_arena_alloc(l->arena, ((size_t)n_runs + 1) * sizeof *l->data->runs);
+	l->data->series =
+	        ht_arena_alloc(l->arena, ((size_t)n_series + 1) * sizeof *l->data->series);
+	return l->data->runs && l->data->series ? HT_OK : ht_fail_nomem(l->store->ctx);
+}
+
+enum ht_status ht_history_load(
+        struct ht_history_store *s, struct ht_arena *arena, struct ht_history_data *ret_data)
+{
+	struct loading l = { .store = s, .arena = arena, .data = ret_data };
+	*ret_data = (struct ht_history_data){ 0 };
+	/* one moment of the file, whatever others write meanwhile */
+	HT_TRY(run_sql(s, "BEGIN"));
+	enum ht_status status = make_room(&l);
+	if (status == HT_OK)
+		status = each_row(&l, "SELECT id, label FROM runs ORDER BY id", load_run);
+	if (status == HT_OK)
+		status = each_row(&l,
+		        "SELECT metric, path, unit, higher_is_better FROM series ORDER BY path, metric, id",
+		        load_series);
+	if (status == HT_OK)
+		status = each_row(&l,
+		        "WITH s AS (SELECT id, row_number() OVER (ORDER BY path, metric, id) - 1 AS at FROM series),"
+		        " r AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS at FROM runs)"
+		        " SELECT s.at, r.at, value, n, mean, std, min, q1, median, q3, max FROM points"
+		        " JOIN s ON s.id = points.series JOIN r ON r.id = points.run",
+		        load_point);
+	(void)sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
+	return status;
+}
+
+#else
+
+enum ht_status ht_history_open(
+        ht_ctx *ctx, const char *path, bool writes, struct ht_history_store **ret_store)
+{
+	(void)writes;
+	(void)ret_store;
+	return ht_fail(ctx, HT_USAGE, path, -1,
+	        "install SQLite (Debian: libsqlite3-dev) and build again",
+	        "this build has no history of runs: it was made without SQLite");
+}
+
+void ht_history_close(struct ht_history_store *s)
+{
+	(void)s;
+}
+
+enum ht_status ht_history_put(struct ht_history_store *s, const char *label, const char *source,
+        const struct ht_measure *measures, size_t n)
+{
+	(void)s, (void)label, (void)source, (void)measures, (void)n;
+	return HT_INTERNAL;
+}
+
+enum ht_status ht_history_load(
+        struct ht_history_store *s, struct ht_arena *arena, struct ht_history_data *ret_data)
+{
+	(void)s, (void)arena, (void)ret_data;
+	return HT_INTERNAL;
+}
+
+#endif
