@@ -295,17 +295,22 @@ static bool lists_etag(const char *list, const char *etag)
 
 /* ---- the way ---- */
 
+static uint64_t generation_of(struct runs *runs)
+{
+	pthread_mutex_lock(&runs->lock);
+	uint64_t generation = runs->generation;
+	pthread_mutex_unlock(&runs->lock);
+	return generation;
+}
+
 /* Whether to wait for news: the client knows what there is. */
 static bool waits_for_news(struct exchange *exchange, bool *ret_refused)
 {
-	struct runs *runs = &exchange->server->runs;
 	struct serve_request *request = &exchange->request;
 	int64_t after;
 	*ret_refused = !serve_query_i64(
 	        request, &exchange->response, "after", 0, INT64_MAX, INT64_MAX, &after);
-	pthread_mutex_lock(&runs->lock);
-	request->generation = runs->generation;
-	pthread_mutex_unlock(&runs->lock);
+	request->generation = generation_of(&exchange->server->runs);
 	if (*ret_refused || (uint64_t)after != request->generation)
 		return false;
 	uint64_t now = now_ms();
@@ -382,6 +387,8 @@ enum next_step exchange_begin(struct exchange *exchange)
 		return STEP_WAIT_NEWS;
 	if (!is_refused && exchange->route->flags & ROUTE_RUN)
 		is_refused = !hold_runs(exchange);
+	if (!is_refused && exchange->route->flags & ROUTE_ALL)
+		exchange->request.generation = generation_of(&exchange->server->runs);
 	if (is_refused) {
 		let_go(&exchange->request);
 		refuse(exchange);

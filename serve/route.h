@@ -20,6 +20,7 @@ enum route_flags {
 	ROUTE_WAITS = 2, /* about all runs; ?after=GENERATION waits for news */
 	ROUTE_ACTS = 4,  /* changes something: done at once, never kept */
 	ROUTE_OPEN = 8,  /* the page itself, which others may link to */
+	ROUTE_ALL = 16,  /* about all runs, as they are now */
 };
 
 /* An answer follows from the route, the query and the generation of what it is about, unless the route acts: it gets

@@ -361,8 +361,8 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* A way to write a table; everything static. There are text, csv, json, md, html (a fragment), folded (a line per
- * row, for flame graphs), arrow (an IPC stream) and feather (an IPC file). */
+/* A way to write a table; everything static. There are text, csv, json, ndjson (json by line), md, html (a fragment),
+ * folded (a line per row, for flame graphs), arrow (an IPC stream) and feather (an IPC file). */
 struct ht_format {
 	const char *name, *ending; /* the name, and the ending of its files with the dot */
 	const char *type;          /* the MIME type, as in Content-Type */

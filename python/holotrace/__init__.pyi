@@ -126,7 +126,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def render(
         self,
-        format: Literal["text", "csv", "json", "md", "html", "folded", "arrow", "feather"],
+        format: Literal["text", "csv", "json", "ndjson", "md", "html", "folded", "arrow", "feather"],
         *,
         color: bool = False,
         bars: bool = False,

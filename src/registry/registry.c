@@ -178,7 +178,8 @@ static enum ht_status read_values(
         struct ht_run *run, const struct ht_arg *args, size_t n_args, const char **common_values)
 {
 	const struct ht_analysis_info *info = &run->analysis->info;
-	const char **values = ht_arena_alloc(run->scratch, (info->n_params + 1) * sizeof *values);
+	const char **values =
+	        ht_arena_alloc(run->scratch, (info->n_params + HT_COUNT(common)) * sizeof *values);
 	if (!values)
 		return ht_fail_nomem(run->ctx);
 	run->values = values;
@@ -195,7 +196,14 @@ static enum ht_status read_values(
 		HT_TRY(ht_param_check(run->ctx, param, args[k].value));
 		*slot = args[k].value;
 	}
+	/* behind its own, for who tells what was asked: ht_run_common_value */
+	memcpy(values + info->n_params, common_values, HT_COUNT(common) * sizeof *values);
 	return HT_OK;
+}
+
+const char *ht_run_common_value(const struct ht_run *run, size_t i)
+{
+	return run->values[run->analysis->info.n_params + i];
 }
 
 static enum ht_status fail_rank(

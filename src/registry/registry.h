@@ -17,5 +17,7 @@ bool ht_analysis_takes(const struct ht_analysis_info *info, size_t n_sets);
  * the rosters. */
 enum ht_status ht_run_read_args(
         struct ht_run *run, const struct ht_arg *args, size_t n_args) HT_MUST_USE;
+/* What the i-th common parameter was then given, or is by default; NULL: neither. */
+const char *ht_run_common_value(const struct ht_run *run, size_t i);
 
 #endif

@@ -12,6 +12,7 @@
 #include "hta/hta_facts.h"
 #include "model/clocks/clocks.h"
 #include "registry/ahead.h"
+#include "registry/origin.h"
 #include "registry/question.h"
 
 #include <inttypes.h>
@@ -466,6 +467,8 @@ enum ht_status ht_run_make_table(
 	HT_TRY(ht_table_new(
 	        run->ctx, run->analysis->info.title, schema->columns, schema->n_columns, &table));
 	enum ht_status status = fill_table(run, parts, table);
+	if (status == HT_OK)
+		status = ht_run_tell_origin(run, table);
 	if (status != HT_OK) {
 		ht_table_free(table);
 		return status;

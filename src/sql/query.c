@@ -13,6 +13,7 @@
 #include "sql/query.h"
 
 #include "base/list.h"
+#include "registry/origin.h"
 #include "registry/params.h"
 
 /* ---- parameters ---- */
@@ -53,6 +54,25 @@ static bool is_blank(const char *text)
 	return !text[strspn(text, " \t\r\n;")];
 }
 
+/* The table is the caller's only when all is well. */
+static enum ht_status tell_origin(struct ht_sql_session *s, const char *text,
+        const struct ht_sql_options *options, ht_table *table)
+{
+	size_t n = options->n_params;
+	struct ht_arg *params = ht_arena_alloc(&s->arena, (n + 1) * sizeof *params);
+	enum ht_status status = params ? HT_OK : ht_fail_nomem(s->ctx);
+	if (params) {
+		params[0] = (struct ht_arg){ "query", text };
+		if (n)
+			memcpy(params + 1, options->params, n * sizeof *params);
+		status = ht_question_tell_origin(s->ctx, "sql", params, n + 1,
+		        s->set ? &s->set->roster : NULL, &s->arena, table);
+	}
+	if (status != HT_OK)
+		ht_table_free(table);
+	return status;
+}
+
 static enum ht_status run(struct ht_sql_guard *guard, const char *text,
         const struct ht_sql_options *options, ht_table **ret_table)
 {
@@ -80,7 +100,7 @@ static enum ht_status run(struct ht_sql_guard *guard, const char *text,
 			status = ht_sql_guard_fail(guard, code);
 	}
 	sqlite3_finalize(query);
-	return status;
+	return status == HT_OK ? tell_origin(s, text, options, *ret_table) : status;
 }
 
 static enum ht_status run_connected(ht_ctx *ctx, ht_set *set, sqlite3 *db, const char *query,

@@ -299,7 +299,9 @@ static void test_json(void **state)
 	assert_ok(ht_table_apply_view(
 	        *state, t, &(struct ht_view){ .columns = "name,dur_ns", .top = 2 }));
 	check(*state, t, "json", NULL,
-	        "{\"title\":\"Kernels\",\n\"method\":\"2 ranks\",\n\"columns\":[\n"
+	        "{\"schema\":\"holotrace/1\",\"version\":\"0.1.0\",\"verb\":null,\n"
+	        "\"parameters\":{},\n\"selection\":{\"sets\":[]},\n\"inputs\":[],\n"
+	        "\"title\":\"Kernels\",\n\"method\":\"2 ranks\",\n\"columns\":[\n"
 	        " {\"name\":\"name\",\"type\":\"string\",\"unit\":null,\"role\":\"key\","
 	        "\"sentence\":\"kernel\"},\n"
 	        " {\"name\":\"dur_ns\",\"type\":\"duration\",\"unit\":\"ns\",\"role\":\"measure\","
@@ -307,7 +309,22 @@ static void test_json(void **state)
 	        "\"rows\":[\n [\"gemm|<4>\",41200000],\n [\"\\u001b[2J\",3070]],\n"
 	        "\"notes\":[\n \"1 event lost\"],\n"
 	        "\"findings\":[\n {\"severity\":\"info\",\"kind\":\"note\",\"state\":null,"
-	        "\"sentence\":\"1 event lost\",\"values\":{},\"next\":null}],\n\"n_hidden\":1}\n");
+	        "\"sentence\":\"1 event lost\",\"values\":{},\"next\":null}],\n"
+	        "\"n_hidden\":1,\"truncated\":true,\"check_failed\":false,\n\"next\":[]}\n");
+	check(*state, t, "ndjson", NULL,
+	        "{\"type\":\"begin\",\"schema\":\"holotrace/1\",\"version\":\"0.1.0\",\"verb\":null, "
+	        "\"parameters\":{}, \"selection\":{\"sets\":[]}, \"inputs\":[], "
+	        "\"title\":\"Kernels\",\"method\":\"2 ranks\",\"columns\":[ "
+	        " {\"name\":\"name\",\"type\":\"string\",\"unit\":null,\"role\":\"key\","
+	        "\"sentence\":\"kernel\"}, "
+	        " {\"name\":\"dur_ns\",\"type\":\"duration\",\"unit\":\"ns\",\"role\":\"measure\","
+	        "\"sentence\":\"time it \\\"ran\\\"\"}]}\n"
+	        "{\"type\":\"row\",\"row\":{\"name\":\"gemm|<4>\",\"dur_ns\":41200000}}\n"
+	        "{\"type\":\"row\",\"row\":{\"name\":\"\\u001b[2J\",\"dur_ns\":3070}}\n"
+	        "{\"type\":\"end\",\"notes\":[  \"1 event lost\"], "
+	        "\"findings\":[  {\"severity\":\"info\",\"kind\":\"note\",\"state\":null,"
+	        "\"sentence\":\"1 event lost\",\"values\":{},\"next\":null}],"
+	        "\"n_hidden\":1,\"truncated\":true,\"check_failed\":false, \"next\":[]}\n");
 	ht_table_free(t);
 }
 
@@ -498,7 +515,7 @@ static void test_unknown_format(void **state)
 	struct ht_sink sink = { memory_write, &memory };
 	assert_int_equal(ht_render(*state, t, "xml", NULL, &sink), HT_USAGE);
 	assert_string_equal(ht_error(*state)->message,
-	        "unknown format \"xml\"; formats are text, csv, json, md, html, folded, arrow, feather");
+	        "unknown format \"xml\"; formats are text, csv, json, ndjson, md, html, folded, arrow, feather");
 	assert_null(ht_format_at(ht_n_formats()));
 	ht_table_free(t);
 }

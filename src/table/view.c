@@ -6,6 +6,7 @@
 #include "table/view.h"
 #include "table/filter.h"
 #include "table/order.h"
+#include "table/origin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -229,6 +230,8 @@ enum ht_status ht_table_view(
 	copy->bar = table->bar;
 	copy->n_hidden = table->n_hidden;
 	copy->says_no = table->says_no;
+	if (status == HT_OK && table->origin)
+		status = ht_table_set_origin(copy, table->origin);
 	if (status == HT_OK)
 		status = ht_table_apply_view(ctx, copy, &taken);
 	if (status != HT_OK) {

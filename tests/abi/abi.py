@@ -17,6 +17,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADER = ROOT / "include" / "holotrace.h"
+#: public headers that stand beside it
+BESIDE = [ROOT / "include" / "holotrace" / "mcp.h"]
 
 
 class Bad(Exception):
@@ -24,7 +26,7 @@ class Bad(Exception):
 
 
 def text_of(header):
-    """A header with those of its own folder that it includes, each once."""
+    """A header with those of its own folder that it includes, each once, and those that stand beside it."""
     seen = set()
 
     def one(path):
@@ -35,7 +37,8 @@ def text_of(header):
             seen.add(other)
             return one(other)
         return re.sub(r'^#include "([^"]+)"$', inside, path.read_text(), flags=re.M)
-    return one(pathlib.Path(header))
+    beside = BESIDE if pathlib.Path(header) == HEADER else []
+    return "\n".join(one(path) for path in [pathlib.Path(header), *beside])
 
 
 def plain(text):
@@ -95,7 +98,8 @@ def enumerators(header):
 
 def layout(header):
     """The lines about structs and enumerators, as the compiler sees them."""
-    lines = ["#include <stdio.h>", f'#include "{header}"', "int main(void)", "{"]
+    beside = [f'#include "{path}"' for path in BESIDE if pathlib.Path(header) == HEADER]
+    lines = ["#include <stdio.h>", f'#include "{header}"', *beside, "int main(void)", "{"]
     text = text_of(header)
     for name, fields in structs(text).items():
         whole = f"struct {name}"

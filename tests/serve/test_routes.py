@@ -113,7 +113,8 @@ def test_every_analysis_is_the_command_lines(server):
 
 #: What a browser is told of each, and as what it keeps those that are for programs; none is shown as a page.
 TYPES = {"text": ("text/plain", None), "csv": ("text/csv", "table.csv"), "json": ("application/json", None),
-         "md": ("text/markdown", None), "html": ("text/plain", None), "folded": ("text/plain", "table.folded"),
+         "ndjson": ("application/x-ndjson", None), "md": ("text/markdown", None), "html": ("text/plain", None),
+         "folded": ("text/plain", "table.folded"),
          "arrow": ("application/vnd.apache.arrow.stream", "table.arrow"),
          "feather": ("application/vnd.apache.arrow.file", "table.feather")}
 

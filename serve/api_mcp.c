@@ -1,0 +1,94 @@
+/*
+ * api_mcp.c - the Model Context Protocol over HTTP: a message in the body of POST, its answer as the answer.
+ *
+ * The runs are the server's own, as far as they are read. There is no stream of events: progress and log messages are for
+ * standard input and output (`holotrace mcp`), and GET is answered with 405, as the protocol has it for such servers.
+ */
+#include "route.h"
+#include "server.h"
+
+#include "holotrace/mcp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void describe(const struct run *run, struct ht_mcp_run *ret_run)
+{
+	*ret_run = (struct ht_mcp_run){ .struct_size = sizeof(*ret_run),
+		.name = run->name,
+		.state = run_state(run),
+		.n_files = run->n_files };
+	for (size_t i = 0; i < run->n_files; i++) {
+		const struct file_stamp *seen = &run->files[i]->seen;
+		ret_run->size_bytes += seen->size_bytes;
+		if (seen->mtime_ns > ret_run->mtime_ns)
+			ret_run->mtime_ns = seen->mtime_ns;
+	}
+}
+
+static enum ht_status list_runs(void *user, ht_ctx *ctx, ht_mcp_run_fn fn, void *to)
+{
+	struct runs *runs = &((struct server *)user)->runs;
+	struct ht_mcp_run one;
+	(void)ctx;
+	pthread_mutex_lock(&runs->lock);
+	for (size_t i = 0; i < runs->n; i++) {
+		describe(runs->list[i], &one);
+		if (!fn(to, &one))
+			break;
+	}
+	pthread_mutex_unlock(&runs->lock);
+	return HT_OK;
+}
+
+static enum ht_status hold_run(void *user, ht_ctx *ctx, const char *name, ht_set **ret_set,
+        void **ret_hold, char why[HT_MCP_WHY_BYTES])
+{
+	struct runs *runs = &((struct server *)user)->runs;
+	struct snapshot *snapshot = NULL;
+	(void)ctx;
+	pthread_mutex_lock(&runs->lock);
+	for (size_t i = 0; i < runs->n && snapshot == NULL; i++) {
+		const struct run *run = runs->list[i];
+		if (strcmp(run->name, name) != 0)
+			continue;
+		if (run->now != NULL)
+			snapshot = snapshot_hold(run->now);
+		else if (strcmp(run_state(run), "failed") == 0)
+			snprintf(why, HT_MCP_WHY_BYTES, "%s", run_error(run));
+		else
+			snprintf(why, HT_MCP_WHY_BYTES, "it is being read; ask again");
+	}
+	pthread_mutex_unlock(&runs->lock);
+	if (snapshot == NULL) {
+		if (why[0] == '\0')
+			snprintf(why, HT_MCP_WHY_BYTES, "it is gone");
+		return HT_MISSING;
+	}
+	*ret_set = snapshot->all.set;
+	*ret_hold = snapshot;
+	return HT_OK;
+}
+
+static void release_run(void *user, void *hold)
+{
+	(void)user;
+	snapshot_release(hold);
+}
+
+enum ht_status serve_mcp(struct serve_request *request, struct serve_response *response)
+{
+	const struct ht_mcp_host host = { .struct_size = sizeof(host),
+		.user = request->server,
+		.list = list_runs,
+		.hold = hold_run,
+		.release = release_run };
+	struct ht_sink sink = serve_buffer_sink(&response->body);
+	enum ht_status status =
+	        ht_mcp_answer(request->ctx, &host, request->body, request->n_body, &sink);
+	/* a notification has no answer but that it was taken */
+	if (status == HT_OK && response->body.n == 0)
+		response->status = 202;
+	/* a full buffer is said by its owner */
+	return response->body.failed ? HT_OK : status;
+}

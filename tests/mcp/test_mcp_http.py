@@ -1,0 +1,75 @@
+"""Agents over HTTP: POST /mcp of `serve` answers what `holotrace mcp` does, behind the same guard as the page."""
+import json
+import sys
+
+import pytest
+
+import support
+from agent import Client
+
+sys.path.insert(0, str(support.ROOT / "tests" / "serve"))
+
+from client import serving  # noqa: E402
+
+EXAMPLES = support.ROOT / "examples"
+MAX_BYTES = 20000
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(EXAMPLES) as one:
+        one.ready()
+        yield one
+
+
+def post(server, method, params=None, number=1, **headers):
+    message = {"jsonrpc": "2.0", "method": method, "params": params or {}}
+    if number is not None:
+        message["id"] = number
+    return server.ask("/mcp", method="POST", body=json.dumps(message), Content_Type="application/json",
+                      Accept="application/json, text/event-stream", **headers)
+
+
+def call(server, tool, **arguments):
+    got = post(server, "tools/call", {"name": tool, "arguments": arguments})
+    assert got.status == 200 and len(got.body) <= MAX_BYTES
+    return got.json()["result"]
+
+
+def test_handshake(server):
+    got = post(server, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}})
+    assert got.status == 200 and got.headers["Content-Type"] == "application/json"
+    assert got.json()["result"]["protocolVersion"] == "2025-06-18"
+    taken = post(server, "notifications/initialized", number=None)
+    assert taken.status == 202 and taken.body == b""
+
+
+def test_answers_are_those_of_the_other_door(server):
+    with Client(EXAMPLES) as other:
+        assert post(server, "tools/list").json()["result"] == other.ask("tools/list")["result"]
+        for tool, arguments in (("summary", {"run": "straggler"}), ("top_kernels", {"run": "train", "limit": 3}),
+                                ("compare_runs", {"run": "diff/test", "base": "diff/control"})):
+            assert call(server, tool, **arguments) == other.call(tool, **arguments), tool
+    runs = call(server, "find_runs")["structuredContent"]["tables"][0]["rows"]
+    assert {row[0] for row in runs} >= {"straggler", "train", "diff/test"} and all(row[1] == "ready" for row in runs)
+
+
+def test_what_is_wrong_has_an_answer(server):
+    got = server.ask("/mcp", method="POST", body=b"{")
+    assert got.status == 200 and got.json()["error"]["code"] == -32700
+    assert post(server, "none").json()["error"]["code"] == -32601
+    assert call(server, "summary", run="../train")["isError"]
+    for method in ("GET", "DELETE"):
+        assert server.ask("/mcp", method=method).status == 405
+    assert server.ask("/mcp", method="POST", body=b"x" * (2 << 20)).status == 413
+
+
+def test_other_sites_and_strangers_are_refused(server):
+    assert post(server, "ping", Origin="http://evil.example").status == 403
+    assert post(server, "ping", host="evil.example").status == 403
+    assert post(server, "ping", Sec_Fetch_Site="cross-site").status == 403
+    assert post(server, "ping", Origin=f"http://127.0.0.1:{server.port}").status == 200
+    with serving(EXAMPLES / "train", "--token", "correct-horse") as guarded:
+        assert post(guarded, "ping").status == 403
+        assert post(guarded, "ping", Authorization="Bearer wrong-horse").status == 403
+        assert post(guarded, "ping", Authorization="Bearer correct-horse").status == 200
