@@ -377,10 +377,10 @@ static void take_blocks(struct ht_snap *s, ht_pk value, struct ht_mem_segment *s
 
 static void place_blocks(struct ht_snap *s, const struct ht_mem_segment *segment)
 {
-	struct ht_mem_block *block =
-	        (struct ht_mem_block *)s->draft->blocks.data + segment->first_block;
+	struct ht_mem_block *blocks = s->draft->blocks.data; /* NULL: there is none */
 	uint64_t at = segment->addr;
-	for (uint32_t i = 0; i < segment->n_blocks; i++, block++) {
+	for (uint32_t i = 0; i < segment->n_blocks; i++) {
+		struct ht_mem_block *block = &blocks[segment->first_block + i];
 		if (!block->addr)
 			block->addr = at;
 		at = block->addr + (uint64_t)block->size;

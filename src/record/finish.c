@@ -13,8 +13,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A file in the making. */
@@ -139,7 +142,7 @@ static void sync_file(const char *path)
 	}
 }
 
-int ht_finish_live(const struct ht_part *part)
+static int finish_live(const struct ht_part *part)
 {
 	ht_ctx *ctx;
 	struct ht_image image;
@@ -157,6 +160,22 @@ int ht_finish_live(const struct ht_part *part)
 	}
 	int error = report(ctx, status);
 	ht_ctx_free(ctx);
+	return error;
+}
+
+/* A file beyond the limit on their size is an error, and no end of the program that is recorded: what the kernel sends then is
+ * held back, and taken before it can arrive. */
+int ht_finish_live(const struct ht_part *part)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t limit, before;
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	(void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+	int error = finish_live(part);
+	while (!sigismember(&before, SIGXFSZ) && sigtimedwait(&limit, NULL, &at_once) > 0)
+		;
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define FIRST_SEGMENT ((size_t)256 << 10)
@@ -43,9 +44,14 @@ static size_t round_up(size_t n, size_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* Blocks are reserved before they are mapped: a full disk is an error here, not a signal later. */
+/* Blocks are reserved before they are mapped: a full disk is an error here, not a signal later. Beyond the limit on the
+ * size of files the kernel ends the program that is recorded, so it is not asked. */
 static int grow_file(struct ht_part *part, size_t n_bytes)
 {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	        part->file_bytes + n_bytes > limit.rlim_cur)
+		return EFBIG;
 	if (fallocate(part->fd, 0, (off_t)part->file_bytes, (off_t)n_bytes) == 0)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != ENOSYS)

@@ -3,6 +3,7 @@ and what threads, forks, exits, kills and limits do to a recording."""
 import json
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -279,6 +280,24 @@ def test_full_disk(tmp_path):
     full_ns, n_lost, failed = map(int, said.stdout.split())
     assert n_lost > 5000
     assert full_ns < 2 * free_ns + 1000, (full_ns, free_ns)
+
+
+@pytest.mark.parametrize("limit", [4096, 1 << 20, 3 << 20])
+def test_a_limit_on_files_does_not_end_the_program(tmp_path, limit):
+    """The kernel sends SIGXFSZ to who writes beyond it, which ends programs that do not expect it."""
+
+    def low():
+        support.default_signals()
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run([PROGRAM, "full", tmp_path / "t.json"], capture_output=True, text=True, timeout=120, preexec_fn=low)
+    if "register" in done.stderr:  # not even its head fits
+        assert limit == 4096 and done.returncode > 0
+        return
+    assert done.returncode == 0, done.stderr
+    _, n_lost, failed = map(int, done.stdout.split())
+    assert n_lost > 0 or failed != 0
 
 
 def test_nothing_is_done_with_nothing(tmp_path):

@@ -1,0 +1,101 @@
+"""Requests of every kind, for as long as is affordable: memory and open files stay where they were."""
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import socket
+import time
+
+import pytest
+import support
+
+from client import quote, serving
+
+EXAMPLES = support.ROOT / "examples"
+SECONDS = 600 if support.LONG else 8
+
+
+def measure(pid):
+    """Resident bytes that are not files' own, and open files."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    return int(fields["RssAnon"].split()[0]) << 10, len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def files_of_rest(server):
+    """Open files when no client is connected any more: who leaves in the middle of a request is waited for some seconds."""
+    fds = pathlib.Path(f"/proc/{server.process.pid}/fd")
+    with contextlib.suppress(OSError):
+        names = [os.readlink(fd) for fd in fds.iterdir()]
+        if sum(name.startswith("socket:") for name in names) <= 1:
+            return len(names)
+    return None
+
+
+class Mixture:
+    """One request of some kind, whatever comes back; a server error counts."""
+
+    def __init__(self, server, runs, seed):
+        self.server, self.runs, self.random = server, runs, random.Random(seed)
+        self.verbs = [a["name"] for a in server.ask("/api/v1/analyses").json()["analyses"]]
+        self.n, self.codes = 0, {}
+
+    def ask(self, path, *args, **options):
+        answer = self.server.ask(path, *args, **options)
+        self.codes[answer.status] = self.codes.get(answer.status, 0) + 1
+        # 503: still reading, or a limit of one answer
+        assert answer.status < 500 or answer.status == 503, (path, answer.body[:300])
+
+    def table(self, run):
+        query = self.random.choice(["", "?top=5", "?format=csv", "?format=arrow", "?step=all", "?where=)(", "?sort=-nothing", "?rank=0"])
+        self.ask(f"/api/v1/runs/{run}/table/{self.random.choice(self.verbs)}{query}")
+
+    def sql(self, run):
+        text = self.random.choice(["select count(*) from events", "select name, sum(dur) from gpu group by 1", "select", "select * from steps",
+                                   "with recursive a(i) as (select 1 union all select i + 1 from a limit 100000) select max(i) from a"])
+        self.ask(f"/api/v1/runs/{run}/sql", "POST", json.dumps({"query": text}))
+
+    def other(self, run):
+        self.ask(self.random.choice(["/", "/api/v1/runs", f"/api/v1/runs/{run}/nothing", "/%00", "/api/v1/runs/%ff/table/steps", "/api/v1/openapi.json",
+                                     f"/api/v1/runs/{run}/tracks", f"/api/v1/runs/{run}/search?text=a",
+                                     f"/api/v1/runs/{run}/tile?from=0&to=1000000000&pixels=100", f"/api/v1/runs/{run}/event?id=0"]))
+
+    def cut(self, _):
+        """A client who leaves in the middle."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.server.port), timeout=5) as connection:
+            head = b"POST /api/v1/runs/ddp/sql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{}"
+            connection.sendall(head[:self.random.randrange(len(head))])
+
+    def rescan(self, _):
+        self.ask("/api/v1/rescan", "POST", "")
+
+    def step(self):
+        kind = self.random.choices([self.table, self.sql, self.other, self.cut, self.rescan], [60, 15, 15, 9, 1])[0]
+        kind(quote(self.random.choice(self.runs)))
+        self.n += 1
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers keep memory that was freed")
+def test_memory_and_files_stay(tmp_path):
+    shutil.copytree(EXAMPLES / "ddp", tmp_path / "logs" / "ddp")
+    with serving(tmp_path / "logs", "-r") as server:
+        runs = [run["id"] for run in server.ready()["runs"]]
+        mixture = Mixture(server, runs, 1)
+        # answers up to their limit, timelines and what threads keep are there after a while
+        begin = time.monotonic()
+        while time.monotonic() - begin < SECONDS / 2:
+            mixture.step()
+        before, _ = measure(server.process.pid)
+        files_before = support.wait_until(lambda: files_of_rest(server), 30)
+        while time.monotonic() - begin < SECONDS:
+            mixture.step()
+        after, _ = measure(server.process.pid)
+        files_after = support.wait_until(lambda: files_of_rest(server), 30)
+        print(f"{mixture.n} requests, {before >> 20} to {after >> 20} MiB, {files_before} to {files_after} files, {mixture.codes}")
+        assert mixture.n > 20 and mixture.codes.get(200)
+        assert files_after == files_before
+        # answers are kept up to 128 MiB, so a short run may still gather them
+        assert after < before + (32 << 20 if support.LONG else 160 << 20)
