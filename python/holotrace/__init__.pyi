@@ -1878,7 +1878,7 @@ class Session:
             inferred_ns [ns]: of this, time that rests on dependencies without a record in the trace
             window_ns [ns]: from the start of the step to its end or that of its last work
             step_ns [ns]: duration of the step on the host
-            idle_ns [ns]: time of the window in which no GPU of the rank worked; null without GPU activity
+            idle_ns [ns]: time of the window in which no GPU of the rank worked; windows begin on the CPU and may overlap, so that it is not idle_ns of temporal-breakdown, which is of the GPU span; null without GPU activity
             n_edges: pieces of the path
         """
         ...
