@@ -61,6 +61,8 @@ void mcp_refuse(struct mcp_call *call, int error, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 /* Write a value of the message back as it came. */
 void mcp_write_raw(struct ht_out *out, const struct ht_json_value *value);
+/* A quoted text; one that was cut inside a character gets U+FFFD there. NULL is null. */
+void mcp_write_text(struct ht_out *out, const char *text);
 /* "key":"text" and a comma before it unless it is the first. */
 void mcp_member(struct ht_out *out, const char *key, const char *text, bool first);
 

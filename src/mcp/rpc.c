@@ -38,12 +38,23 @@ void mcp_text_done(struct mcp_text *text)
 	ht_vec_free(text->mem, &text->bytes, 1);
 }
 
+void mcp_write_text(struct ht_out *out, const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+	bool is_valid = ht_utf8_valid(text ? text : "", n);
+	char *repaired = is_valid ? NULL : ht_mem_alloc(out->ctx->mem, 3 * n + 1);
+	if (repaired)
+		repaired[ht_utf8_repair(text, n, repaired)] = '\0';
+	ht_out_json(out, is_valid ? text : repaired ? repaired : "");
+	ht_mem_free(out->ctx->mem, repaired, 3 * n + 1);
+}
+
 void mcp_member(struct ht_out *out, const char *key, const char *text, bool first)
 {
 	ht_out_str(out, first ? "\"" : ",\"");
 	ht_out_str(out, key);
 	ht_out_str(out, "\":");
-	ht_out_json(out, text);
+	mcp_write_text(out, text);
 }
 
 void mcp_write_raw(struct ht_out *out, const struct ht_json_value *value)

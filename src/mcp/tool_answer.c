@@ -310,7 +310,7 @@ static void put_text_content(struct ht_out *out, struct mcp_text *text)
 	static const char end = '\0';
 	struct ht_sink sink = mcp_text_sink(text);
 	ht_out_str(out, "{\"type\":\"text\",\"text\":");
-	ht_out_json(out, sink.write(sink.user, &end, 1) ? text->bytes.data : "");
+	mcp_write_text(out, sink.write(sink.user, &end, 1) ? text->bytes.data : "");
 	ht_out_char(out, '}');
 }
 

@@ -21,6 +21,7 @@ int target_db(const uint8_t *data, size_t size);
 int target_et(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
+int target_mcp(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
 int target_snapshot(const uint8_t *data, size_t size);
@@ -52,6 +53,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_gzip
 #include "fuzz_gzip.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_mcp
+#include "fuzz_mcp.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_read
 #include "fuzz_read.c"
@@ -153,6 +157,7 @@ REPLAY(db)
 REPLAY(et)
 REPLAY(events)
 REPLAY(gzip)
+REPLAY(mcp)
 REPLAY(read)
 REPLAY(scan)
 REPLAY(snapshot)
@@ -172,6 +177,7 @@ int main(void)
 		cmocka_unit_test(replay_et),
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
+		cmocka_unit_test(replay_mcp),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),
 		cmocka_unit_test(replay_snapshot),
