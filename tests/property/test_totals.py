@@ -40,7 +40,8 @@ OTHERS = {
     "memory-timeline": "bytes", "memory-curve": "bytes", "memory-events": "allocations", "memory-stats": "allocations",
     "memory-snapshot": "bytes", "critical-path": "the path", "collectives": "calls that have partners",
     "stragglers": "waiting", "distributed": "steps", "et-nodes": "nodes", "et-check": "nodes", "et-link": "nodes",
-    "diff": "two runs", "gate": "two runs", "what-if": "operations of a job"}
+    "diff": "two runs", "gate": "two runs", "what-if": "a replay",
+    "step-changes": "steps"}
 
 
 def analyses():

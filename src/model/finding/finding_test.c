@@ -34,7 +34,7 @@ static void test_templates(void **state)
 		{ "", "" },
 		{ "{ns} per step", "69.3 ms per step" },
 		{ "{share} and {share.1}", "12 % and 12.4 %" },
-		{ "{all}, {little}", ">99 %, <1 %" },
+		{ "{all}, {little}, {little.1}", ">99 %, <1 %, <0.1 %" },
 		{ "{one:step}, {five:step}, {five:activity|activities}",
 		        "1 step, 5 steps, 5 activities" },
 		{ "a[, mostly {name}]", "a, mostly gemm {x}" },

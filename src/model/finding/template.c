@@ -57,7 +57,9 @@ static const struct ht_note_value *find(const struct filling *f, const char *nam
 static void put_share(struct filling *f, double share, bool digit)
 {
 	char buf[HT_FORMAT_BYTES];
-	if (digit)
+	if (digit && share > 0 && share < 0.0005)
+		snprintf(buf, sizeof buf, "<0.1 %%");
+	else if (digit)
 		snprintf(buf, sizeof buf, "%.1f %%", 100 * share);
 	else if (share > 0 && share < 0.005)
 		snprintf(buf, sizeof buf, "<1 %%");
