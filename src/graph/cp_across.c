@@ -298,12 +298,11 @@ static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t 
 		.inferred = piece_cell(rank, piece, HT_CP_PIECE_INFERRED, 0) != 0 };
 }
 
-/* The chain that holds a piece: first pieces ascend. */
-static size_t chain_of_piece(const struct rank *rank, int64_t piece)
+size_t ht_cp_chain_of_piece(const ht_table *chains, int64_t piece)
 {
-	size_t low = HT_LOWER_BOUND(at, ht_table_n_rows(rank->chains),
-	        cell(rank->chains, at, HT_CP_CHAIN_FIRST, 0) <= piece);
-	while (low > 1 && cell(rank->chains, low - 1, HT_CP_CHAIN_N, 0) == 0)
+	size_t low = HT_LOWER_BOUND(
+	        at, ht_table_n_rows(chains), cell(chains, at, HT_CP_CHAIN_FIRST, 0) <= piece);
+	while (low > 1 && cell(chains, low - 1, HT_CP_CHAIN_N, 0) == 0)
 		low--;
 	return low ? low - 1 : 0;
 }
@@ -322,7 +321,7 @@ static size_t follow_chain(struct across *a, size_t i_rank, size_t chain, int64_
 		/* links lead to chains that were there before */
 		if (link < 0 || *until_ns <= a->window->start_ns || a->no_memory)
 			return chain;
-		size_t next = chain_of_piece(rank, link);
+		size_t next = ht_cp_chain_of_piece(rank->chains, link);
 		if (next >= chain && link >= piece)
 			return chain;
 		chain = next;

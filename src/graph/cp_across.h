@@ -65,6 +65,8 @@ enum { HT_CP_FACTS_PIECES = 1, HT_CP_FACTS_CHAINS };
 enum ht_status ht_cp_chains_put(
         struct ht_run *run, const struct ht_cp_options *options, struct ht_part *part) HT_MUST_USE;
 
+/* The chain that holds a piece: first pieces ascend. */
+size_t ht_cp_chain_of_piece(const ht_table *chains, int64_t piece);
 /* Whether those of a part that was read hold together. */
 bool ht_cp_chains_are_sound(const struct ht_part *part);
 

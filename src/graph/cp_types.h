@@ -40,7 +40,7 @@ enum ht_cp_bound ht_cp_bound_of_class(uint8_t class_);
 /* What is taken unless the user says otherwise. */
 #define HT_CP_TOLERANCE_TEXT "10us"
 #define HT_CP_TOLERANCE_NS   10000
-#define HT_CP_DATA_LOADERS "^enumerate\\(DataLoader\\)#.*\\.__next__$|^enumerate\\(DataPipe\\)#"
+#define HT_CP_DATA_LOADERS   "^enumerate\\(DataLoader\\)#.*\\.__next__$|^enumerate\\(DataPipe\\)#"
 
 struct ht_cp_options {
 	const char *

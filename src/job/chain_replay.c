@@ -3,7 +3,6 @@
  */
 #include "job/chain_replay.h"
 
-#include "base/search.h"
 #include "base/sort.h"
 #include "model/clocks/clocks.h"
 
@@ -79,16 +78,6 @@ static int64_t cell(const ht_table *table, size_t row, size_t column, int64_t no
 
 /* ---- ranks ---- */
 
-/* Chains whose first piece is at most this one, the last of them that has pieces. */
-static uint32_t chain_of_piece(const ht_table *chains, int64_t piece)
-{
-	size_t low = HT_LOWER_BOUND(
-	        at, ht_table_n_rows(chains), cell(chains, at, HT_CP_CHAIN_FIRST, 0) <= piece);
-	while (low > 1 && cell(chains, low - 1, HT_CP_CHAIN_N, 0) == 0)
-		low--;
-	return (uint32_t)(low ? low - 1 : 0);
-}
-
 static bool read_rank(struct ht_chain_job *job, struct rank *r, const struct ht_part *part)
 {
 	struct ht_arena *scratch = job->run->scratch;
@@ -108,7 +97,7 @@ static bool read_rank(struct ht_chain_job *job, struct rank *r, const struct ht_
 		return false;
 	for (uint32_t k = 0; k < n; k++) {
 		int64_t link = cell(r->chains, k, HT_CP_CHAIN_LINK, -1);
-		uint32_t next = link < 0 ? k : chain_of_piece(r->chains, link);
+		uint32_t next = link < 0 ? k : (uint32_t)ht_cp_chain_of_piece(r->chains, link);
 		/* links lead back; one that does not is no link */
 		r->end_chain[k] = next < k ? r->end_chain[next] : k;
 	}

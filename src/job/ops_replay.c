@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "job/pairwise.h"
+#include "model/numbers/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,12 +115,6 @@ static bool is_communication(uint8_t type)
 	return type >= HT_OPS_FORWARD_SEND && type <= HT_OPS_CLIP;
 }
 
-static double median_of(double *values, size_t n)
-{
-	qsort(values, n, sizeof *values, ht_compare_f64);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* The values of one type into a list. */
 static size_t collect(const struct ht_ops *job, uint8_t type, const double *from, double *to)
 {
@@ -143,9 +138,9 @@ static void find_ideal(struct analysis *a)
 			dur[type] = sum_of(a->mixed_dur_s, n) / (double)n;
 			continue;
 		}
-		dur[type] = median_of(a->mixed_dur_s, n);
+		dur[type] = ht_middle_f64(a->mixed_dur_s, n, a->mixed_dur_s);
 		collect(job, type, a->transfer_s, a->mixed_dur_s);
-		transfer[type] = (float)median_of(a->mixed_dur_s, n);
+		transfer[type] = (float)ht_middle_f64(a->mixed_dur_s, n, a->mixed_dur_s);
 	}
 	for (size_t i = 0; i < ht_ops_n_values(job); i++) {
 		uint8_t type = job->nodes[i % job->n_nodes].type;

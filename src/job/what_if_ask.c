@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "job/chain_replay.h"
+#include "model/numbers/stats.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,14 +32,6 @@ struct asking {
 	double recorded_ns;                          /* mean */
 	double error, worst_error;                   /* of the replay: median and most */
 };
-
-static double median_of(const double *values, size_t n, double *room)
-{
-	for (size_t i = 0; i < n; i++)
-		room[i] = values[i];
-	qsort(room, n, sizeof *room, ht_compare_f64);
-	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
-}
 
 static double mean_of(const double *values, size_t n)
 {
@@ -176,7 +169,7 @@ static enum ht_status measure(struct asking *a)
 		                    : 0;
 		a->worst_error = fmax(a->worst_error, errors[i]);
 	}
-	a->error = median_of(errors, a->n, a->room);
+	a->error = ht_middle_f64(errors, a->n, a->room);
 	a->recorded_ns = mean_of(a->recorded, a->n);
 	return ht_table_add_note(a->table,
 	        "replay without edits: %.2f %% off the recorded step time in the median, %.2f %% at most, over %zu "

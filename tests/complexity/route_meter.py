@@ -35,13 +35,13 @@ def ask(url, body=None):
 
 def until_ready(url, seconds=300):
     """The id of the run when all of it is read and checked."""
-    end = time.monotonic() + seconds
+    end, after = time.monotonic() + seconds, ""
     while time.monotonic() < end:
-        state = json.loads(ask(url + "api/v1/runs")[1])
+        state = json.loads(ask(url + "api/v1/runs" + after)[1])
         if not state["scanning"] and state["runs"] and state["runs"][0]["state"] in ("ready", "failed"):
             if state["runs"][0]["health"]["level"] != "unknown":
                 return state["runs"][0]["id"]
-        time.sleep(0.05)
+        after = f"?after={state['generation']}"
     raise TimeoutError(url)
 
 

@@ -15,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "base/sort.h"
 #include "job/changes.h"
+#include "model/numbers/stats.h"
 #include "model/steps/step_profile.h"
 #include "model/steps/timed_steps.h"
 
@@ -93,14 +94,6 @@ struct series {
 	double n_series; /* that are looked at together */
 };
 
-static double median_of(const double *values, size_t n, double *room)
-{
-	for (size_t i = 0; i < n; i++)
-		room[i] = values[i];
-	qsort(room, n, sizeof *room, ht_compare_f64);
-	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
-}
-
 static void put(const struct series *s, const char *change, size_t at, int64_t every, double before,
         double after, double p)
 {
@@ -140,10 +133,10 @@ static enum ht_status find_period(struct series *s)
 	       sum = 0;
 	if (!outliers || !deviations)
 		return ht_fail_nomem(s->run->ctx);
-	double median = median_of(s->values, s->n, s->room);
+	double median = ht_middle_f64(s->values, s->n, s->room);
 	for (size_t i = 0; i < s->n; i++)
 		deviations[i] = fabs(s->values[i] - median);
-	double sigma = SIGMA_OF_MAD * median_of(deviations, s->n, s->room);
+	double sigma = SIGMA_OF_MAD * ht_middle_f64(deviations, s->n, s->room);
 	double limit = median + fmax(OUTLIER_SIGMAS * sigma, OUTLIER_SHARE * median);
 	for (size_t i = 0; i < s->n; i++)
 		if (s->values[i] > limit) {
@@ -197,7 +190,7 @@ static enum ht_status find_trend(const struct series *s)
 			slopes[k++] = rise / (double)((j - i) * stride);
 		}
 	double count = (double)n, z = order / sqrt(count * (count - 1) * (2 * count + 5) / 18);
-	double median = median_of(s->values, s->n, s->room);
+	double median = ht_middle_f64(s->values, s->n, s->room);
 	qsort(slopes, k, sizeof *slopes, ht_compare_f64);
 	double drift = slopes[k / 2] * (double)(s->n - 1);
 	if (fabs(z) > SURE_Z && fabs(drift) >= MIN_DRIFT * median)
@@ -264,7 +257,7 @@ static enum ht_status look_at_ranks(const struct series *job, const struct ht_pa
 		qsort(room, parts->n, sizeof *room, ht_compare_f64);
 		common[i] = room[parts->n / 2];
 	}
-	double usual = median_of(common, job->n, room);
+	double usual = ht_middle_f64(common, job->n, room);
 	for (size_t k = 0; k < parts->n && usual > 0; k++) {
 		struct series s = *job;
 		size_t n_levels;

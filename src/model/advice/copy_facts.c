@@ -35,7 +35,8 @@ static int64_t link_of(const struct ht_trace *t, const struct ht_copy_kind *kind
 {
 	const struct ht_device *device = ht_trace_device(t, kind->device);
 	const char *name = ht_str(t, kind->name);
-	if (!device || device->name == HT_NO_STR || (!strstr(name, "HtoD") && !strstr(name, "DtoH")))
+	if (!device || device->name == HT_NO_STR ||
+	        (!strstr(name, "HtoD") && !strstr(name, "DtoH")))
 		return 0;
 	return ht_host_link_rate(ht_str(t, device->name));
 }

@@ -24,7 +24,7 @@ void ht_copy_kinds_add(struct ht_copy_kinds *kinds, const struct ht_trace *trace
         const struct ht_gpu *gpu, int64_t bytes);
 /* The kind with most time, into a sum whose part and whole stand: row, count 1, aux: its bytes, its time, and the link's
  * bytes per second (host_link.h), 0 where it is no transfer between CPU and device or not known. */
-void ht_copy_kinds_tell(const struct ht_copy_kinds *kinds, const struct ht_trace *trace,
-        struct ht_rule_sum *sum);
+void ht_copy_kinds_tell(
+        const struct ht_copy_kinds *kinds, const struct ht_trace *trace, struct ht_rule_sum *sum);
 
 #endif

@@ -28,8 +28,8 @@ static enum ht_status list(struct ht_run *run, bool (*is)(const struct ht_trace 
 			        (t->parent[row] != HT_NONE && is(t, t->parent[row])))
 				continue;
 			if (fill)
-				(*ret)[at] = (struct ht_interval){ t->ts_ns[row],
-					ht_end_ns(t, row) };
+				(*ret)[at] =
+				        (struct ht_interval){ t->ts_ns[row], ht_end_ns(t, row) };
 			at++;
 		}
 		n = at;

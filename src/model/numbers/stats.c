@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* So many are sorted by inserting. */
 #define SMALL 24
@@ -98,6 +99,14 @@ int64_t ht_middle_i64(int64_t *values, size_t n)
 	for (size_t i = n / 2; i < n; i++)
 		high = values[i] < high ? values[i] : high;
 	return n % 2 ? low : low + ht_sub_sat(high, low) / 2;
+}
+
+double ht_middle_f64(const double *values, size_t n, double *room)
+{
+	if (room != values)
+		memcpy(room, values, n * sizeof *room);
+	qsort(room, n, sizeof *room, ht_compare_f64);
+	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
 }
 
 size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)
