@@ -83,6 +83,9 @@ enum ht_status serve_mcp(struct serve_request *request, struct serve_response *r
 		.list = list_runs,
 		.hold = hold_run,
 		.release = release_run };
+	if (request->mcp_version != NULL && !ht_mcp_has_version(request->mcp_version))
+		return serve_refuse(response, 400, "take the one that initialize answers",
+		        "no such MCP-Protocol-Version");
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	enum ht_status status =
 	        ht_mcp_answer(request->ctx, &host, request->body, request->n_body, &sink);

@@ -268,6 +268,7 @@ static const char *read_headers(
 	headers->cookie = header(connection, "Cookie");
 	exchange->accept_encoding = header(connection, "Accept-Encoding");
 	exchange->if_none_match = header(connection, "If-None-Match");
+	exchange->request.mcp_version = header(connection, "MCP-Protocol-Version");
 	return head_problem(&head, connection,
 	        strlen(exchange->method) + exchange->n_target + strlen(version) + strlen("  \r\n"));
 }

@@ -30,6 +30,7 @@ struct serve_request {
 	size_t n_query;
 	const char *body; /* of POST; NUL behind it */
 	size_t n_body;
+	const char *mcp_version; /* the header MCP-Protocol-Version; NULL: none */
 	/* of routes with {run}: what is read of it now; stays as it is while the request lasts */
 	struct snapshot *run;
 	ht_set *set; /* its ranks, or those of the span that was asked for; NULL: nothing is read yet */

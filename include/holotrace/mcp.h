@@ -54,6 +54,9 @@ struct ht_mcp_host {
 HT_API enum ht_status ht_mcp_answer(ht_ctx *ctx, const struct ht_mcp_host *host,
         const char *message, size_t n, const struct ht_sink *sink) HT_MUST_USE;
 
+/* Is it a version of the protocol that is spoken here? */
+HT_API bool ht_mcp_has_version(const char *version);
+
 typedef struct ht_mcp ht_mcp; /* a session over the runs of folders */
 
 struct ht_mcp_options {

@@ -9,10 +9,10 @@
 #define HT_WHAT_IF_COLUMNS(COLUMN)                                                                                  \
 	COLUMN(HT_WHAT_IF_QUESTION, "question", HT_STR, HT_KEY,                                                     \
 	        "what is different, or the rules of scale", NULL)                                                   \
-	COLUMN(HT_WHAT_IF_RECORDED, "step_time_ns", HT_DURATION_F64, HT_MEASURE,                                    \
+	COLUMN(HT_WHAT_IF_RECORDED, "mean_step_time_ns", HT_DURATION_F64, HT_MEASURE,                               \
 	        "mean step time as recorded: from the last end of the step before on any rank to that of this one", \
 	        NULL)                                                                                               \
-	COLUMN(HT_WHAT_IF_NEW, "new_step_time_ns", HT_DURATION_F64, HT_MEASURE,                                     \
+	COLUMN(HT_WHAT_IF_NEW, "new_mean_step_time_ns", HT_DURATION_F64, HT_MEASURE,                                \
 	        "mean step time of the replay", NULL)                                                               \
 	COLUMN(HT_WHAT_IF_SAVED, "saved_ns", HT_DURATION_F64, HT_MEASURE,                                           \
 	        "upper bound on savings per step", NULL)                                                            \

@@ -42,6 +42,8 @@ def test_handshake(server):
     assert got.json()["result"]["protocolVersion"] == "2025-06-18"
     taken = post(server, "notifications/initialized", number=None)
     assert taken.status == 202 and taken.body == b""
+    for version, status in (("2025-06-18", 200), ("2024-11-05", 200), ("1999-01-01", 400), ("", 400)):
+        assert post(server, "ping", MCP_Protocol_Version=version).status == status, version
 
 
 def test_answers_are_those_of_the_other_door(server):
