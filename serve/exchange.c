@@ -266,6 +266,9 @@ static char *question_of(const struct exchange *exchange, const char *coding)
 	}
 	/* of POST, which may be asked again like GET */
 	serve_puts(&text, "\x1d");
+	if (request->mcp_version != NULL)
+		serve_puts(&text, request->mcp_version);
+	serve_puts(&text, "\x1d");
 	serve_puts(&text, request->body);
 	serve_put(&text, "", 1);
 	if (text.failed)

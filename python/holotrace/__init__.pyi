@@ -1922,8 +1922,8 @@ class Session:
 
         Columns:
             question: what is different, or the rules of scale
-            step_time_ns [ns]: mean step time as recorded: from the last end of the step before on any rank to that of this one
-            new_step_time_ns [ns]: mean step time of the replay
+            mean_step_time_ns [ns]: mean step time as recorded: from the last end of the step before on any rank to that of this one
+            new_mean_step_time_ns [ns]: mean step time of the replay
             saved_ns [ns]: upper bound on savings per step
             saved_share [ratio]: that, of step time
             low_ns [ns]: new step time: lower end of its 95 % interval, steps resampled
