@@ -119,11 +119,20 @@ static const struct word op_words[] = {
 	(GEMM | ATTENTION | NORM | SOFTMAX | GATHER | SORT | COMM | GELU | SILU | RELU | SIGMOID | \
 	        TANH)
 
+/* Whatever the case of its letters. */
+static bool contains(const char *name, const char *text)
+{
+	size_t n = strlen(text);
+	while (*name && strncasecmp(name, text, n) != 0)
+		name++;
+	return *name;
+}
+
 static unsigned meaning(const struct word *words, size_t n, const char *name)
 {
 	unsigned means = 0;
 	for (size_t i = 0; i < n; i++)
-		if (strcasestr(name, words[i].text))
+		if (contains(name, words[i].text))
 			means |= words[i].means;
 	return means;
 }
