@@ -315,8 +315,8 @@ static bool drop_duplicates(struct ht_worker *w)
 		w->item_values[n++] = w->item_values[i];
 	}
 	w->n_items = (uint32_t)n;
-	/* what stood between two events is missing */
-	if (n_again >= 2)
+	/* what stood between two events is missing, or has become part of a text */
+	if (n_again >= 2 || (n_again && w->stat_bits >> HT_STAT_unescaped_quote & 1))
 		ht_worker_stat(w, HT_STAT_events_lost);
 	return true;
 }
