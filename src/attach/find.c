@@ -154,11 +154,6 @@ static enum ht_status look_at_file(struct source *s, const char *path, bool is_n
 	return kind ? add(s, kind, path) : HT_OK;
 }
 
-static int by_name(const void *left, const void *right)
-{
-	return ht_natural_compare(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* Paths of what is in a folder, in natural order. */
 static enum ht_status list_folder(struct source *s, const char *path, struct ht_vec *ret_paths)
 {
@@ -178,7 +173,7 @@ static enum ht_status list_folder(struct source *s, const char *path, struct ht_
 	}
 	closedir(folder);
 	if (ret_paths->n)
-		qsort(ret_paths->data, ret_paths->n, sizeof(char *), by_name);
+		qsort(ret_paths->data, ret_paths->n, sizeof(char *), ht_natural_compare_names);
 	return status;
 }
 
@@ -280,7 +275,7 @@ static enum ht_status look_for(struct source *s, const char *folder, const char 
 	if (status == HT_OK && !paths.n && key)
 		atomic_store(&known_empty[key / 2 % N_KNOWN], key);
 	if (status == HT_OK && paths.n)
-		qsort(paths.data, paths.n, sizeof(char *), by_name);
+		qsort(paths.data, paths.n, sizeof(char *), ht_natural_compare_names);
 	for (size_t i = 0; status == HT_OK && i < paths.n; i++) {
 		s->path = ((char **)paths.data)[i];
 		status = look_at(s);

@@ -44,3 +44,8 @@ int ht_natural_compare(const char *left, const char *right)
 	}
 	return *a ? 1 : *b ? -1 : strcmp(left, right);
 }
+
+int ht_natural_compare_names(const void *left, const void *right)
+{
+	return ht_natural_compare(*(const char *const *)left, *(const char *const *)right);
+}

@@ -5,5 +5,7 @@
 #define HT_BASE_NATURAL_H
 
 int ht_natural_compare(const char *left, const char *right);
+/* The same of elements of an array of names: for qsort. */
+int ht_natural_compare_names(const void *left, const void *right);
 
 #endif

@@ -11,6 +11,7 @@
 #include "model/clocks/clocks.h"
 #include "model/rows/selection.h"
 #include "base/search.h"
+#include "table/optional.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,11 +82,6 @@ struct across {
 	bool no_memory;
 };
 
-static int64_t cell(const ht_table *table, size_t row, size_t column, int64_t none)
-{
-	return ht_table_is_null(table, row, column) ? none : ht_table_i64(table, row, column);
-}
-
 static struct column column_of(const ht_table *table, size_t column)
 {
 	return (struct column){ ht_table_cells(table, column), ht_table_valid(table, column),
@@ -147,7 +143,7 @@ static enum ht_status read_ranks(struct across *a, const struct ht_parts *parts)
 		if (!rank->kernels)
 			return ht_fail_nomem(a->run->ctx);
 		for (size_t k = 0; k < n; k++) {
-			int64_t row = cell(rank->chains, k, HT_CP_CHAIN_ROW, -1);
+			int64_t row = ht_table_i64_or(rank->chains, k, HT_CP_CHAIN_ROW, -1);
 			if (row >= 0)
 				rank->kernels[rank->n_kernels++] =
 				        (struct kernel){ .row = row, .chain = k };
@@ -248,17 +244,19 @@ static enum ht_status read_windows(struct across *a)
 	for (size_t i = 0; i < a->n; i++) {
 		const struct rank *rank = &a->ranks[i];
 		for (size_t k = 0; k < ht_table_n_rows(rank->chains); k++) {
-			int64_t step = cell(rank->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64);
+			int64_t step =
+			        ht_table_i64_or(rank->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64);
 			if (!ht_table_is_null(rank->chains, k, HT_CP_CHAIN_ROW) ||
 			        (step != HT_NO_I64 && !ht_common_steps_have(&common, step)))
 				continue;
-			a->windows[n++] = (struct job_window){ .instance = cell(rank->chains, k,
+			a->windows[n++] = (struct job_window){ .instance = ht_table_i64_or(
+				                                       rank->chains, k,
 				                                       HT_CP_CHAIN_INSTANCE, 0),
 				.step = step,
-				.start_ns = ht_time_moved(
-				        &rank->move, cell(rank->chains, k, HT_CP_CHAIN_START, 0)),
-				.end_ns = ht_time_moved(
-				        &rank->move, cell(rank->chains, k, HT_CP_CHAIN_END, 0)),
+				.start_ns = ht_time_moved(&rank->move,
+				        ht_table_i64_or(rank->chains, k, HT_CP_CHAIN_START, 0)),
+				.end_ns = ht_time_moved(&rank->move,
+				        ht_table_i64_or(rank->chains, k, HT_CP_CHAIN_END, 0)),
 				.i_rank = i,
 				.chain = k };
 		}
@@ -300,9 +298,9 @@ static struct span span_of_piece(const struct across *a, size_t i_rank, int64_t 
 
 size_t ht_cp_chain_of_piece(const ht_table *chains, int64_t piece)
 {
-	size_t low = HT_LOWER_BOUND(
-	        at, ht_table_n_rows(chains), cell(chains, at, HT_CP_CHAIN_FIRST, 0) <= piece);
-	while (low > 1 && cell(chains, low - 1, HT_CP_CHAIN_N, 0) == 0)
+	size_t low = HT_LOWER_BOUND(at, ht_table_n_rows(chains),
+	        ht_table_i64_or(chains, at, HT_CP_CHAIN_FIRST, 0) <= piece);
+	while (low > 1 && ht_table_i64_or(chains, low - 1, HT_CP_CHAIN_N, 0) == 0)
 		low--;
 	return low ? low - 1 : 0;
 }
@@ -311,13 +309,13 @@ size_t ht_cp_chain_of_piece(const ht_table *chains, int64_t piece)
 static size_t follow_chain(struct across *a, size_t i_rank, size_t chain, int64_t *until_ns)
 {
 	const struct rank *rank = &a->ranks[i_rank];
-	int64_t piece = cell(rank->chains, chain, HT_CP_CHAIN_FIRST, 0);
+	int64_t piece = ht_table_i64_or(rank->chains, chain, HT_CP_CHAIN_FIRST, 0);
 	for (;;) {
-		int64_t end = cell(rank->chains, chain, HT_CP_CHAIN_FIRST, 0) +
-		              cell(rank->chains, chain, HT_CP_CHAIN_N, 0);
+		int64_t end = ht_table_i64_or(rank->chains, chain, HT_CP_CHAIN_FIRST, 0) +
+		              ht_table_i64_or(rank->chains, chain, HT_CP_CHAIN_N, 0);
 		for (; piece<end && * until_ns> a->window->start_ns && !a->no_memory; piece++)
 			*until_ns = put_span(a, span_of_piece(a, i_rank, piece), *until_ns);
-		int64_t link = cell(rank->chains, chain, HT_CP_CHAIN_LINK, -1);
+		int64_t link = ht_table_i64_or(rank->chains, chain, HT_CP_CHAIN_LINK, -1);
 		/* links lead to chains that were there before */
 		if (link < 0 || *until_ns <= a->window->start_ns || a->no_memory)
 			return chain;
@@ -360,8 +358,8 @@ static size_t pass_kernel(struct across *a, const struct kernel *kernel, bool in
         size_t *i_rank, int64_t *until_ns)
 {
 	const struct rank *rank = &a->ranks[*i_rank];
-	struct span own =
-	        span_of_piece(a, *i_rank, cell(rank->chains, kernel->chain, HT_CP_CHAIN_OWN, 0));
+	struct span own = span_of_piece(
+	        a, *i_rank, ht_table_i64_or(rank->chains, kernel->chain, HT_CP_CHAIN_OWN, 0));
 	own.inferred = inferred;
 	const struct ht_collective *collective = kernel->collective;
 	size_t chain = kernel->chain, here = *i_rank;
@@ -402,11 +400,11 @@ static void walk(struct across *a)
 	while (until > w->start_ns && left-- && !a->no_memory) {
 		chain = follow_chain(a, i_rank, chain, &until);
 		const ht_table *chains = a->ranks[i_rank].chains;
-		int64_t row = cell(chains, chain, HT_CP_CHAIN_NEXT_ROW, -1);
+		int64_t row = ht_table_i64_or(chains, chain, HT_CP_CHAIN_NEXT_ROW, -1);
 		const struct kernel *kernel = row < 0 ? NULL : find_kernel(&a->ranks[i_rank], row);
 		if (!kernel || until <= w->start_ns)
 			break;
-		bool inferred = cell(chains, chain, HT_CP_CHAIN_NEXT_INFERRED, 0) != 0;
+		bool inferred = ht_table_i64_or(chains, chain, HT_CP_CHAIN_NEXT_INFERRED, 0) != 0;
 		chain = pass_kernel(a, kernel, inferred, &i_rank, &until);
 	}
 	put_span(a,
@@ -462,8 +460,8 @@ static int compare_totals(const void *left, const void *right)
 
 static bool is_own_window(const struct across *a, const ht_table *chains, size_t k)
 {
-	struct job_window own = { .instance = cell(chains, k, HT_CP_CHAIN_INSTANCE, 0),
-		.step = cell(chains, k, HT_CP_CHAIN_STEP, HT_NO_I64) };
+	struct job_window own = { .instance = ht_table_i64_or(chains, k, HT_CP_CHAIN_INSTANCE, 0),
+		.step = ht_table_i64_or(chains, k, HT_CP_CHAIN_STEP, HT_NO_I64) };
 	return ht_table_is_null(chains, k, HT_CP_CHAIN_ROW) && same_window(&own, a->window);
 }
 
@@ -489,7 +487,8 @@ static void put_own_window(const struct across *a, ht_table *table, size_t i_ran
 	        k == SIZE_MAX ? HT_NO_I64 : ht_table_i64(chains, k, HT_CP_CHAIN_STEP_NS),
 	        HT_NO_I64);
 	ht_table_put_known(table, HT_CP_SUMMARY_IDLE_NS,
-	        k == SIZE_MAX ? HT_NO_I64 : cell(chains, k, HT_CP_CHAIN_IDLE_NS, HT_NO_I64),
+	        k == SIZE_MAX ? HT_NO_I64
+	                      : ht_table_i64_or(chains, k, HT_CP_CHAIN_IDLE_NS, HT_NO_I64),
 	        HT_NO_I64);
 }
 
@@ -534,7 +533,8 @@ static void put_path(struct across *a, ht_table *table)
 		put_key(a, table, span->i_rank);
 		ht_table_put_known(table, HT_CP_PATH_INDEX,
 		        span->piece < 0 ? -1
-		                        : cell(pieces, (size_t)span->piece, HT_CP_PIECE_INDEX, -1),
+		                        : ht_table_i64_or(pieces, (size_t)span->piece,
+		                                  HT_CP_PIECE_INDEX, -1),
 		        -1);
 		ht_table_put_i64(table, HT_CP_PATH_TS, span->start_ns);
 		ht_table_put_i64(table, HT_CP_PATH_DURATION, span->end_ns - span->start_ns);

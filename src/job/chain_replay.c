@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "model/clocks/clocks.h"
+#include "table/optional.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -71,11 +72,6 @@ struct ht_chain_job {
 	int64_t since_ns; /* end of the first step: nothing before it is edited */
 };
 
-static int64_t cell(const ht_table *table, size_t row, size_t column, int64_t none)
-{
-	return ht_table_is_null(table, row, column) ? none : ht_table_i64(table, row, column);
-}
-
 /* ---- ranks ---- */
 
 static bool read_rank(struct ht_chain_job *job, struct rank *r, const struct ht_part *part)
@@ -96,7 +92,7 @@ static bool read_rank(struct ht_chain_job *job, struct rank *r, const struct ht_
 	if (!r->end_chain || !r->saved || !r->factor)
 		return false;
 	for (uint32_t k = 0; k < n; k++) {
-		int64_t link = cell(r->chains, k, HT_CP_CHAIN_LINK, -1);
+		int64_t link = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_LINK, -1);
 		uint32_t next = link < 0 ? k : (uint32_t)ht_cp_chain_of_piece(r->chains, link);
 		/* links lead back; one that does not is no link */
 		r->end_chain[k] = next < k ? r->end_chain[next] : k;
@@ -124,20 +120,22 @@ static void read_nodes(struct ht_chain_job *job, uint32_t i_part)
 	r->first = job->n_nodes;
 	r->start_ns = INT64_MAX;
 	for (uint32_t k = 0; k < ht_table_n_rows(r->chains); k++) {
-		int64_t row = cell(r->chains, k, HT_CP_CHAIN_ROW, -1);
-		int64_t own = cell(r->chains, k, HT_CP_CHAIN_OWN, 0);
-		struct node node = { .start_ns = ht_time_moved(
-			                     &r->move, cell(r->chains, k, HT_CP_CHAIN_START, 0)),
-			.end_ns = ht_time_moved(&r->move, cell(r->chains, k, HT_CP_CHAIN_END, 0)),
+		int64_t row = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_ROW, -1);
+		int64_t own = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_OWN, 0);
+		struct node node = { .start_ns = ht_time_moved(&r->move,
+			                     ht_table_i64_or(r->chains, k, HT_CP_CHAIN_START, 0)),
+			.end_ns = ht_time_moved(
+			        &r->move, ht_table_i64_or(r->chains, k, HT_CP_CHAIN_END, 0)),
 			.row = row,
 			.base = NONE,
 			.before = NONE,
 			.unit = NONE,
 			.chain = k,
 			.i_part = i_part,
-			.step = cell(r->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64),
+			.step = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_STEP, HT_NO_I64),
 			.stream = row < 0 ? -1
-			                  : cell(r->pieces, (size_t)own, HT_CP_PIECE_STREAM, -1) };
+			                  : ht_table_i64_or(r->pieces, (size_t)own,
+			                            HT_CP_PIECE_STREAM, -1) };
 		if (row >= 0)
 			job->nodes[job->n_nodes++] = node;
 		else if (node.step != HT_NO_I64)
@@ -154,8 +152,8 @@ static void find_base(const struct ht_chain_job *job, struct node *node, int64_t
 {
 	const struct rank *r = &job->ranks[node->i_part];
 	uint32_t chain = r->end_chain[node->chain];
-	int64_t row = cell(r->chains, chain, HT_CP_CHAIN_NEXT_ROW, -1);
-	int64_t next_ns = cell(r->chains, chain, HT_CP_CHAIN_NEXT_NS, HT_NO_I64);
+	int64_t row = ht_table_i64_or(r->chains, chain, HT_CP_CHAIN_NEXT_ROW, -1);
+	int64_t next_ns = ht_table_i64_or(r->chains, chain, HT_CP_CHAIN_NEXT_NS, HT_NO_I64);
 	node->base = row < 0 ? NONE : find_node(job, r, row);
 	node->base_ns = node->base == NONE || next_ns == HT_NO_I64
 	                        ? r->start_ns
@@ -349,8 +347,8 @@ enum ht_status ht_chain_job_make(
 
 static double rule_factor(const struct ht_cp_rules *rules, const struct rank *r, size_t piece)
 {
-	int64_t bound = cell(r->pieces, piece, HT_CP_PIECE_BOUND, 0);
-	int64_t type = cell(r->pieces, piece, HT_CP_PIECE_TYPE, 0);
+	int64_t bound = ht_table_i64_or(r->pieces, piece, HT_CP_PIECE_BOUND, 0);
+	int64_t type = ht_table_i64_or(r->pieces, piece, HT_CP_PIECE_TYPE, 0);
 	const char *name = ht_table_is_null(r->pieces, piece, HT_CP_PIECE_NAME)
 	                           ? NULL
 	                           : ht_table_str(r->pieces, piece, HT_CP_PIECE_NAME);
@@ -367,7 +365,7 @@ static double rule_factor(const struct ht_cp_rules *rules, const struct rank *r,
 /* The factor of a piece. That of a name is found once, as rules search in names. */
 static double factor_of(const struct ht_chain_edit *edit, struct rank *r, size_t piece)
 {
-	int64_t bound = cell(r->pieces, piece, HT_CP_PIECE_BOUND, 0);
+	int64_t bound = ht_table_i64_or(r->pieces, piece, HT_CP_PIECE_BOUND, 0);
 	if (edit->instant >> (bound & 31) & 1)
 		return 0;
 	bool named = !ht_table_is_null(r->pieces, piece, HT_CP_PIECE_NAME);
@@ -387,13 +385,15 @@ static void find_saved(const struct ht_chain_edit *edit, int64_t since_ns, struc
 	for (size_t i = 0; i < r->n_texts; i++)
 		r->factor[i] = -1;
 	for (size_t k = 0; takes_off && k < ht_table_n_rows(r->chains); k++) {
-		int64_t first = cell(r->chains, k, HT_CP_CHAIN_FIRST, 0);
-		int64_t n = cell(r->chains, k, HT_CP_CHAIN_N, 0);
-		int64_t link = cell(r->chains, k, HT_CP_CHAIN_LINK, -1);
+		int64_t first = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_FIRST, 0);
+		int64_t n = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_N, 0);
+		int64_t link = ht_table_i64_or(r->chains, k, HT_CP_CHAIN_LINK, -1);
 		double sum = link < 0 || r->end_chain[k] == k ? 0 : r->saved[link];
 		for (int64_t piece = first + n; piece-- > first;) {
-			double dur = (double)cell(r->pieces, (size_t)piece, HT_CP_PIECE_DUR, 0);
-			int64_t start = cell(r->pieces, (size_t)piece, HT_CP_PIECE_START, 0);
+			double dur = (double)ht_table_i64_or(
+			        r->pieces, (size_t)piece, HT_CP_PIECE_DUR, 0);
+			int64_t start =
+			        ht_table_i64_or(r->pieces, (size_t)piece, HT_CP_PIECE_START, 0);
 			if (ht_time_moved(&r->move, start) >= since_ns)
 				sum += dur * (1 - factor_of(edit, r, (size_t)piece));
 			r->saved[piece] = sum;
@@ -404,11 +404,11 @@ static void find_saved(const struct ht_chain_edit *edit, int64_t since_ns, struc
 static double lag_of(const struct ht_chain_job *job, const struct node *node)
 {
 	const struct rank *r = &job->ranks[node->i_part];
-	int64_t first = cell(r->chains, node->chain, HT_CP_CHAIN_FIRST, 0);
-	int64_t link = cell(r->chains, node->chain, HT_CP_CHAIN_LINK, -1);
-	double saved = cell(r->chains, node->chain, HT_CP_CHAIN_N, 0)          ? r->saved[first]
-	               : link >= 0 && r->end_chain[node->chain] != node->chain ? r->saved[link]
-	                                                                       : 0;
+	int64_t first = ht_table_i64_or(r->chains, node->chain, HT_CP_CHAIN_FIRST, 0);
+	int64_t link = ht_table_i64_or(r->chains, node->chain, HT_CP_CHAIN_LINK, -1);
+	double saved = ht_table_i64_or(r->chains, node->chain, HT_CP_CHAIN_N, 0) ? r->saved[first]
+	               : link >= 0 && r->end_chain[node->chain] != node->chain   ? r->saved[link]
+	                                                                         : 0;
 	return (double)node->lag_ns - saved;
 }
 
@@ -487,7 +487,7 @@ static void replay_unit(
 		double factor = scaled ? edit->transfer : 1;
 		if (edit->rules && is_late) {
 			const struct rank *r = &job->ranks[node->i_part];
-			int64_t own = cell(r->chains, node->chain, HT_CP_CHAIN_OWN, 0);
+			int64_t own = ht_table_i64_or(r->chains, node->chain, HT_CP_CHAIN_OWN, 0);
 			factor *= rule_factor(edit->rules, r, (size_t)own);
 		}
 		node->end = begin + node->transfer_ns * factor;
@@ -568,7 +568,8 @@ bool ht_chain_job_has(const struct ht_chain_job *job, enum ht_cp_bound bound)
 {
 	for (size_t i = 0; i < job->n_ranks; i++)
 		for (size_t k = 0; k < ht_table_n_rows(job->ranks[i].pieces); k++)
-			if (cell(job->ranks[i].pieces, k, HT_CP_PIECE_BOUND, 0) == (int64_t)bound)
+			if (ht_table_i64_or(job->ranks[i].pieces, k, HT_CP_PIECE_BOUND, 0) ==
+			        (int64_t)bound)
 				return true;
 	return false;
 }
@@ -581,11 +582,12 @@ const char *ht_chain_job_kernel(const struct ht_chain_job *job)
 		struct rank *r = &job->ranks[i];
 		memset(r->factor, 0, r->n_texts * sizeof *r->factor);
 		for (size_t k = 0; k < ht_table_n_rows(r->pieces); k++) {
-			if (cell(r->pieces, k, HT_CP_PIECE_BOUND, 0) != HT_CP_BOUND_GPU_COMPUTE ||
+			if (ht_table_i64_or(r->pieces, k, HT_CP_PIECE_BOUND, 0) !=
+			                HT_CP_BOUND_GPU_COMPUTE ||
 			        ht_table_is_null(r->pieces, k, HT_CP_PIECE_NAME))
 				continue;
 			double *sum = &r->factor[r->text[k]];
-			*sum += (double)cell(r->pieces, k, HT_CP_PIECE_DUR, 0);
+			*sum += (double)ht_table_i64_or(r->pieces, k, HT_CP_PIECE_DUR, 0);
 			if (*sum > most) {
 				most = *sum;
 				best = ht_table_str(r->pieces, k, HT_CP_PIECE_NAME);

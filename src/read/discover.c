@@ -200,11 +200,6 @@ static enum ht_status consider(
 	return add_looked_at(finder, path, st, &look);
 }
 
-static int compare_names(const void *left, const void *right)
-{
-	return ht_natural_compare(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* The visible names in a directory, sorted. */
 static enum ht_status list_names(struct finder *finder, const char *dir, struct ht_vec *names)
 {
@@ -230,7 +225,7 @@ static enum ht_status list_names(struct finder *finder, const char *dir, struct 
 	}
 	closedir(stream);
 	if (names->n)
-		qsort(names->data, names->n, sizeof(char *), compare_names);
+		qsort(names->data, names->n, sizeof(char *), ht_natural_compare_names);
 	return status;
 }
 
@@ -474,7 +469,7 @@ static enum ht_status add_glob(struct finder *finder, const char *pattern)
 		status = ht_fail(finder->ctx, HT_MISSING, pattern, -1, "check the pattern",
 		        "nothing matches");
 	if (status == HT_OK) {
-		qsort(paths.data, paths.n, sizeof(char *), compare_names);
+		qsort(paths.data, paths.n, sizeof(char *), ht_natural_compare_names);
 		status = add_matches(finder, pattern, paths.data, paths.n);
 	}
 	ht_vec_free(finder->ctx->mem, &paths, sizeof(char *));

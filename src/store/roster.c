@@ -157,11 +157,6 @@ void ht_roster_find_steps(struct ht_roster *roster)
 	roster->last_step = last;
 }
 
-static int compare_lines(const void *x, const void *y)
-{
-	return ht_natural_compare(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* In natural order, whoever missed them; told up to a few. */
 static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *arena)
 {
@@ -170,7 +165,8 @@ static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *ar
 	roster->missing_note = NULL;
 	if (!roster->n_missing)
 		return HT_OK;
-	qsort(roster->missing, roster->n_missing, sizeof *roster->missing, compare_lines);
+	qsort(roster->missing, roster->n_missing, sizeof *roster->missing,
+	        ht_natural_compare_names);
 	for (size_t i = 0; list && i < roster->n_missing && i < SHOWN; i++)
 		list = ht_arena_printf(arena, "%s%s%s", list, i ? "; " : "", roster->missing[i]);
 	size_t n_more = roster->n_missing > SHOWN ? roster->n_missing - SHOWN : 0;

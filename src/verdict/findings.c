@@ -13,6 +13,7 @@
 #include "model/steps/step_roles.h"
 #include "base/sort.h"
 #include "model/rows/work_names.h"
+#include "table/optional.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,11 +252,6 @@ bool ht_findings_are_sound(const struct ht_part *part)
 
 /* ---- all ranks: steps, devices ---- */
 
-static int64_t cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
-}
-
 static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank, const ht_table *f,
         size_t row, int64_t ns)
 {
@@ -266,8 +262,8 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 	if (!times->n || ns > times->most_ns) {
 		times->most_ns = ns;
 		times->rank = rank;
-		times->row = cell(f, row, HT_FOUND_STEP_ROW);
-		times->number = cell(f, row, HT_FOUND_STEP_NUMBER);
+		times->row = ht_table_i64_or(f, row, HT_FOUND_STEP_ROW, HT_NO_I64);
+		times->number = ht_table_i64_or(f, row, HT_FOUND_STEP_NUMBER, HT_NO_I64);
 	}
 	ht_sum(&times->sum_ns, ns);
 	values[times->n++] = ns;
@@ -291,8 +287,8 @@ static int64_t row_of_step(const struct ht_findings *f, int64_t rank, int64_t nu
 		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
 		for (size_t i = 0; f->parts->list[p].rank == rank && i < ht_table_n_rows(steps);
 		        i++)
-			if (cell(steps, i, HT_FOUND_STEP_NUMBER) == number)
-				return cell(steps, i, HT_FOUND_STEP_ROW);
+			if (ht_table_i64_or(steps, i, HT_FOUND_STEP_NUMBER, HT_NO_I64) == number)
+				return ht_table_i64_or(steps, i, HT_FOUND_STEP_ROW, HT_NO_I64);
 	}
 	return HT_NO_I64;
 }
@@ -334,11 +330,11 @@ static enum ht_status find_steps(struct ht_findings *f)
 		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
 		int64_t rank = f->parts->list[p].rank;
 		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
-			int64_t number = cell(steps, i, HT_FOUND_STEP_NUMBER);
+			int64_t number = ht_table_i64_or(steps, i, HT_FOUND_STEP_NUMBER, HT_NO_I64);
 			add_step(&f->host, host, rank, steps, i,
-			        cell(steps, i, HT_FOUND_STEP_HOST_NS));
+			        ht_table_i64_or(steps, i, HT_FOUND_STEP_HOST_NS, HT_NO_I64));
 			add_step(&f->device, device, rank, steps, i,
-			        cell(steps, i, HT_FOUND_STEP_TIME_NS));
+			        ht_table_i64_or(steps, i, HT_FOUND_STEP_TIME_NS, HT_NO_I64));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
 			add_told(&f->told, steps, i);
@@ -370,7 +366,7 @@ static void add_idle(struct ht_findings *f, int64_t rank, const ht_table *facts,
 		return;
 	idle->row_ns = longest;
 	idle->rank = rank;
-	idle->row = cell(facts, i, IDLE_ROW);
+	idle->row = ht_table_i64_or(facts, i, IDLE_ROW, HT_NO_I64);
 }
 
 static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts, size_t i)
@@ -378,14 +374,15 @@ static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts,
 	int64_t window = ht_table_i64(facts, i, GPU_WINDOW);
 	int64_t busy = ht_table_i64(facts, i, GPU_BUSY);
 	double share = window > 0 ? (double)busy / (double)window : 0;
-	int64_t major = cell(facts, i, GPU_MAJOR);
+	int64_t major = ht_table_i64_or(facts, i, GPU_MAJOR, HT_NO_I64);
 	if (!use->window_ns || major < use->major)
 		use->major = major;
 	if (!use->window_ns || share < use->least) {
 		use->least = share;
 		use->least_rank = rank;
-		use->least_device =
-		        ht_table_n_rows(facts) > 1 ? cell(facts, i, GPU_DEVICE) : HT_NO_I64;
+		use->least_device = ht_table_n_rows(facts) > 1
+		                            ? ht_table_i64_or(facts, i, GPU_DEVICE, HT_NO_I64)
+		                            : HT_NO_I64;
 	}
 	ht_sum(&use->window_ns, window);
 	ht_sum(&use->busy_ns, busy);

@@ -4,33 +4,26 @@
 #include "verdict/rules.h"
 
 #include "table/format.h"
-
-static int64_t cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
-}
-
-static const char *text(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? NULL : ht_table_str(table, row, column);
-}
+#include "table/optional.h"
 
 static struct ht_rule_fact read_fact(const struct ht_advice *a, size_t p, size_t row)
 {
 	const ht_table *facts = a->parts->list[p].facts[HT_ADVICE_FACTS];
 	return (struct ht_rule_fact){ .is_known = true,
 		.i_part = p,
-		.device = cell(facts, row, HT_FACT_DEVICE),
-		.part = cell(facts, row, HT_FACT_PART),
-		.whole = cell(facts, row, HT_FACT_WHOLE),
-		.count = cell(facts, row, HT_FACT_COUNT),
-		.row = cell(facts, row, HT_FACT_ROW),
-		.row_ns = cell(facts, row, HT_FACT_ROW_NS),
-		.name = text(facts, row, HT_FACT_NAME),
-		.more = text(facts, row, HT_FACT_MORE),
-		.place = text(facts, row, HT_FACT_PLACE),
-		.aux = { cell(facts, row, HT_FACT_AUX), cell(facts, row, HT_FACT_AUX + 1),
-		        cell(facts, row, HT_FACT_AUX + 2), cell(facts, row, HT_FACT_AUX + 3) } };
+		.device = ht_table_i64_or(facts, row, HT_FACT_DEVICE, HT_NO_I64),
+		.part = ht_table_i64_or(facts, row, HT_FACT_PART, HT_NO_I64),
+		.whole = ht_table_i64_or(facts, row, HT_FACT_WHOLE, HT_NO_I64),
+		.count = ht_table_i64_or(facts, row, HT_FACT_COUNT, HT_NO_I64),
+		.row = ht_table_i64_or(facts, row, HT_FACT_ROW, HT_NO_I64),
+		.row_ns = ht_table_i64_or(facts, row, HT_FACT_ROW_NS, HT_NO_I64),
+		.name = ht_table_str_or_null(facts, row, HT_FACT_NAME),
+		.more = ht_table_str_or_null(facts, row, HT_FACT_MORE),
+		.place = ht_table_str_or_null(facts, row, HT_FACT_PLACE),
+		.aux = { ht_table_i64_or(facts, row, HT_FACT_AUX, HT_NO_I64),
+		        ht_table_i64_or(facts, row, HT_FACT_AUX + 1, HT_NO_I64),
+		        ht_table_i64_or(facts, row, HT_FACT_AUX + 2, HT_NO_I64),
+		        ht_table_i64_or(facts, row, HT_FACT_AUX + 3, HT_NO_I64) } };
 }
 
 struct ht_rule_fact ht_rule_fact_of(const struct ht_advice *a, size_t p, enum ht_metric metric)

@@ -26,6 +26,7 @@
 #include "model/communication/comm_ops.h"
 #include "model/communication/exporter.h"
 #include "model/communication/exposed.h"
+#include "table/optional.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -389,11 +390,6 @@ struct job {
 	struct ht_interval *room; /* two for each range */
 };
 
-static int64_t cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
-}
-
 /* The place of a range in the matching, NULL: none. */
 static const struct ht_call_place *place_of(
         const struct job *j, size_t i_part, const struct range *range)
@@ -410,7 +406,7 @@ static void read_part(struct job *j, size_t p, size_t *n_ranges)
 	bool all = !j->run->step, starts = true;
 	int64_t last = 0;
 	for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
-		int64_t step = cell(facts, i, HT_COMM_OP_STEP);
+		int64_t step = ht_table_i64_or(facts, i, HT_COMM_OP_STEP, HT_NO_I64);
 		if (!all && step == HT_NO_I64)
 			continue;
 		starts |= ht_table_i64(facts, i, HT_COMM_OP) != last;
@@ -419,7 +415,7 @@ static void read_part(struct job *j, size_t p, size_t *n_ranges)
 			j->ops[j->n_ops++] = (struct op){ .i_part = p,
 				.first = *n_ranges,
 				.name = ht_table_str(facts, i, HT_COMM_OP_NAME),
-				.bytes = cell(facts, i, HT_COMM_OP_BYTES),
+				.bytes = ht_table_i64_or(facts, i, HT_COMM_OP_BYTES, HT_NO_I64),
 				.step = step };
 		struct op *op = &j->ops[j->n_ops - 1];
 		struct range *range = &j->ranges[(*n_ranges)++];

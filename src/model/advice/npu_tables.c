@@ -6,6 +6,7 @@
 #include "json/text.h"
 #include "model/communication/exporter.h"
 #include "store/side_table.h"
+#include "table/optional.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,11 +62,6 @@ enum {
 	BANDWIDTH_SMALL
 };
 
-static int64_t cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? 0 : ht_table_i64(table, row, column);
-}
-
 /* Packets and speed of one side: RDMA, or what SDMA is the sum of. */
 static void read_transport(struct reading *r, const ht_table *rows, bool rdma)
 {
@@ -75,10 +71,10 @@ static void read_transport(struct reading *r, const ht_table *rows, bool rdma)
 		const char *transport = ht_table_str(rows, i, BANDWIDTH_TRANSPORT);
 		if (!strcmp(transport, "SDMA") || !strcmp(transport, "RDMA") != rdma)
 			continue;
-		ht_sum(&small.part, cell(rows, i, BANDWIDTH_SMALL));
-		ht_sum(&small.whole, cell(rows, i, BANDWIDTH_PACKETS));
-		ht_sum(&rate.part, cell(rows, i, BANDWIDTH_BYTES));
-		ht_sum(&rate.whole, cell(rows, i, BANDWIDTH_NS));
+		ht_sum(&small.part, ht_table_i64_or(rows, i, BANDWIDTH_SMALL, 0));
+		ht_sum(&small.whole, ht_table_i64_or(rows, i, BANDWIDTH_PACKETS, 0));
+		ht_sum(&rate.part, ht_table_i64_or(rows, i, BANDWIDTH_BYTES, 0));
+		ht_sum(&rate.whole, ht_table_i64_or(rows, i, BANDWIDTH_NS, 0));
 		small.count = rate.part;
 	}
 	if (small.whole > 0)

@@ -5,6 +5,7 @@
 #include "model/steps/timed_steps.h"
 #include "base/checked.h"
 #include "base/sort.h"
+#include "table/optional.h"
 
 #include <stdlib.h>
 
@@ -17,11 +18,6 @@ struct line {
 };
 
 /* ---- steps ---- */
-
-static int64_t number_at(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? HT_NO_I64 : ht_table_i64(table, row, column);
-}
 
 /* Index of a step among those of a set; SIZE_MAX: it is none that all ranks have. */
 static size_t find_step(const struct ht_set_samples *set, int64_t number)
@@ -49,7 +45,7 @@ static enum ht_status list_steps(struct ht_step_samples *samples, size_t side)
 		const ht_table *steps = parts->list[i].facts[1];
 		for (size_t row = 0; parts->list[i].side == side && row < ht_table_n_rows(steps);
 		        row++) {
-			int64_t number = number_at(steps, row, HT_STEP_NUMBER);
+			int64_t number = ht_table_i64_or(steps, row, HT_STEP_NUMBER, HT_NO_I64);
 			if (number == HT_NO_I64 || ht_common_steps_have(&common, number))
 				set->numbers[n++] = number;
 		}
@@ -89,7 +85,8 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 		const ht_table *steps = samples->parts->list[i].facts[1];
 		const struct ht_set_samples *set = &samples->sets[samples->parts->list[i].side];
 		for (size_t row = 0; row < ht_table_n_rows(steps); row++) {
-			size_t step = find_step(set, number_at(steps, row, HT_STEP_NUMBER));
+			size_t step = find_step(
+			        set, ht_table_i64_or(steps, row, HT_STEP_NUMBER, HT_NO_I64));
 			if (step == SIZE_MAX)
 				continue;
 			for (size_t k = 0; k < HT_COUNT(columns); k++)
@@ -147,7 +144,7 @@ static enum ht_status number_part(struct ht_step_samples *samples, size_t i_part
 /* Index of a row's name among the numbers of its part. */
 static uint64_t name_of(const struct ht_step_samples *samples, const ht_table *facts, size_t row)
 {
-	return samples->k_paths ? (uint64_t)number_at(facts, row, HT_PROFILE_PATH)
+	return samples->k_paths ? (uint64_t)ht_table_i64_or(facts, row, HT_PROFILE_PATH, HT_NO_I64)
 	                        : ((const uint32_t *)ht_table_cells(facts, HT_PROFILE_NAME))[row];
 }
 
@@ -181,7 +178,8 @@ static size_t add_lines(
 	const struct ht_set_samples *set = &samples->sets[part->side];
 	const ht_table *facts = part->facts[0];
 	for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-		size_t step = find_step(set, number_at(facts, row, HT_PROFILE_STEP));
+		size_t step =
+		        find_step(set, ht_table_i64_or(facts, row, HT_PROFILE_STEP, HT_NO_I64));
 		if (step == SIZE_MAX)
 			continue;
 		keys[n] = key_of(samples, i_part, row);

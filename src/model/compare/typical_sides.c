@@ -4,6 +4,7 @@
 #include "model/compare/typical_sides.h"
 
 #include "model/device/typical_time.h"
+#include "table/optional.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,11 +48,6 @@ static void unite_typical(struct ht_typical_sides *sides, const struct typical_c
 	}
 }
 
-static double cell(const ht_table *table, size_t row, size_t column)
-{
-	return ht_table_is_null(table, row, column) ? NAN : ht_table_f64(table, row, column);
-}
-
 enum ht_status ht_typical_sides_find(struct ht_run *run, const struct ht_parts *parts, size_t k,
         size_t n_base, struct ht_typical_sides *ret_sides)
 {
@@ -68,11 +64,11 @@ enum ht_status ht_typical_sides_find(struct ht_run *run, const struct ht_parts *
 		size_t side = parts->list[i].side >= n_base;
 		n_ranks[side]++;
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
-			calls[n++] =
-			        (struct typical_call){ ht_table_str(facts, row, HT_TYPICAL_NAME),
-				        side,
-				        { cell(facts, row, HT_TYPICAL_BY_PLACE),
-				                cell(facts, row, HT_TYPICAL_BY_HALF) } };
+			calls[n++] = (struct typical_call){
+				ht_table_str(facts, row, HT_TYPICAL_NAME), side,
+				{ ht_table_f64_or_nan(facts, row, HT_TYPICAL_BY_PLACE),
+				        ht_table_f64_or_nan(facts, row, HT_TYPICAL_BY_HALF) }
+			};
 	}
 	qsort(calls, n, sizeof *calls, compare_typical);
 	unite_typical(ret_sides, calls, n, n_ranks, values);

@@ -7,6 +7,7 @@
 #include "model/numbers/stats.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_oom.h"
+#include "table/optional.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -24,21 +25,6 @@
 const struct ht_column ht_mem_summary_columns[N_SUMMARY_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_MEM_SUMMARY_COLUMNS);
 
-static int64_t number(const ht_table *rows, size_t row, size_t column)
-{
-	return ht_table_is_null(rows, row, column) ? HT_NO_I64 : ht_table_i64(rows, row, column);
-}
-
-static double real(const ht_table *rows, size_t row, size_t column)
-{
-	return ht_table_is_null(rows, row, column) ? NAN : ht_table_f64(rows, row, column);
-}
-
-static const char *text(const ht_table *rows, size_t row, size_t column)
-{
-	return ht_table_is_null(rows, row, column) ? NULL : ht_table_str(rows, row, column);
-}
-
 static struct ht_finding make(const char *kind, bool is_found, const char *view)
 {
 	struct ht_finding f = ht_finding(kind, is_found ? HT_STATE_FOUND : HT_STATE_NONE);
@@ -52,15 +38,15 @@ static struct ht_finding make(const char *kind, bool is_found, const char *view)
 static struct ht_finding peak(const ht_table *rows, size_t row)
 {
 	static const size_t keys[] = { SUMMARY_PEAK_KEY, SUMMARY_PEAK_KEY_2, SUMMARY_PEAK_KEY_3 };
-	int64_t bytes = number(rows, row, SUMMARY_PEAK_ALLOCATED_BYTES);
-	int64_t reserved = number(rows, row, SUMMARY_PEAK_RESERVED_BYTES);
+	int64_t bytes = ht_table_i64_or(rows, row, SUMMARY_PEAK_ALLOCATED_BYTES, HT_NO_I64);
+	int64_t reserved = ht_table_i64_or(rows, row, SUMMARY_PEAK_RESERVED_BYTES, HT_NO_I64);
 	struct ht_finding f = make("memory-peak", true, "peak");
 	ht_finding_value(&f, (double)bytes, "bytes");
 	ht_finding_bytes(&f, "reserved", reserved > 0 ? reserved : HT_NO_I64);
-	ht_finding_text(&f, "annotation", text(rows, row, SUMMARY_PEAK_ANNOTATION));
+	ht_finding_text(&f, "annotation", ht_table_str_or_null(rows, row, SUMMARY_PEAK_ANNOTATION));
 	for (size_t i = 0; i < HT_COUNT(keys); i++) {
-		struct ht_finding_item item = ht_item("", text(rows, row, keys[i]));
-		item.share = real(rows, row, keys[i] + 1);
+		struct ht_finding_item item = ht_item("", ht_table_str_or_null(rows, row, keys[i]));
+		item.share = ht_table_f64_or_nan(rows, row, keys[i] + 1);
 		if (item.name && !isnan(item.share))
 			ht_finding_item(&f, &item);
 	}
@@ -73,29 +59,36 @@ static struct ht_finding peak(const ht_table *rows, size_t row)
 
 static struct ht_finding oom(const ht_table *rows, size_t row)
 {
-	const char *class_ = text(rows, row, SUMMARY_OOM_CLASS);
+	const char *class_ = ht_table_str_or_null(rows, row, SUMMARY_OOM_CLASS);
 	struct ht_finding f = make("out-of-memory", class_ != NULL, "oom");
 	if (!class_)
 		return f;
-	bool is_expandable = number(rows, row, SUMMARY_EXPANDABLE) == 1;
+	bool is_expandable = ht_table_i64_or(rows, row, SUMMARY_EXPANDABLE, HT_NO_I64) == 1;
 	f.variant = class_;
-	ht_finding_subject(&f, "line", text(rows, row, SUMMARY_OOM_KEY));
-	ht_finding_value(&f, (double)number(rows, row, SUMMARY_OOM_REQUESTED_BYTES), "bytes");
-	ht_finding_bytes(&f, "driver_free", number(rows, row, SUMMARY_OOM_DRIVER_FREE_BYTES));
-	ht_finding_bytes(&f, "allocated", number(rows, row, SUMMARY_OOM_ALLOCATED_BYTES));
-	ht_finding_bytes(&f, "free", number(rows, row, SUMMARY_OOM_FREE_BYTES));
-	ht_finding_bytes(&f, "largest", number(rows, row, SUMMARY_OOM_LARGEST_FREE_BYTES));
-	ht_finding_bytes(&f, "elsewhere", number(rows, row, SUMMARY_OOM_OTHER_FREE_BYTES));
-	ht_finding_bytes(&f, "outside", number(rows, row, SUMMARY_OOM_OUTSIDE_BYTES));
+	ht_finding_subject(&f, "line", ht_table_str_or_null(rows, row, SUMMARY_OOM_KEY));
+	ht_finding_value(&f,
+	        (double)ht_table_i64_or(rows, row, SUMMARY_OOM_REQUESTED_BYTES, HT_NO_I64),
+	        "bytes");
+	ht_finding_bytes(&f, "driver_free",
+	        ht_table_i64_or(rows, row, SUMMARY_OOM_DRIVER_FREE_BYTES, HT_NO_I64));
+	ht_finding_bytes(&f, "allocated",
+	        ht_table_i64_or(rows, row, SUMMARY_OOM_ALLOCATED_BYTES, HT_NO_I64));
+	ht_finding_bytes(&f, "free", ht_table_i64_or(rows, row, SUMMARY_OOM_FREE_BYTES, HT_NO_I64));
+	ht_finding_bytes(&f, "largest",
+	        ht_table_i64_or(rows, row, SUMMARY_OOM_LARGEST_FREE_BYTES, HT_NO_I64));
+	ht_finding_bytes(&f, "elsewhere",
+	        ht_table_i64_or(rows, row, SUMMARY_OOM_OTHER_FREE_BYTES, HT_NO_I64));
+	ht_finding_bytes(
+	        &f, "outside", ht_table_i64_or(rows, row, SUMMARY_OOM_OUTSIDE_BYTES, HT_NO_I64));
 	f.advice = ht_mem_oom_help(class_, is_expandable);
 	return f;
 }
 
 static struct ht_finding leak(const ht_table *rows, size_t row)
 {
-	const char *line = text(rows, row, SUMMARY_LEAK_KEY);
-	int64_t n_leaks = number(rows, row, SUMMARY_LEAKS),
-	        steps = number(rows, row, SUMMARY_STEPS);
+	const char *line = ht_table_str_or_null(rows, row, SUMMARY_LEAK_KEY);
+	int64_t n_leaks = ht_table_i64_or(rows, row, SUMMARY_LEAKS, HT_NO_I64),
+	        steps = ht_table_i64_or(rows, row, SUMMARY_STEPS, HT_NO_I64);
 	struct ht_finding f = make("memory-leak", line != NULL, "leaks");
 	if (!line) {
 		f.state = steps < MIN_STEPS ? HT_STATE_UNKNOWN : HT_STATE_NONE;
@@ -103,7 +96,7 @@ static struct ht_finding leak(const ht_table *rows, size_t row)
 		return f;
 	}
 	ht_finding_subject(&f, "line", line);
-	ht_finding_value(&f, real(rows, row, SUMMARY_LEAK_BYTES_PER_STEP), "bytes");
+	ht_finding_value(&f, ht_table_f64_or_nan(rows, row, SUMMARY_LEAK_BYTES_PER_STEP), "bytes");
 	ht_finding_count(&f, "n_steps", steps);
 	ht_finding_count(&f, "n_others", n_leaks > 1 ? n_leaks - 1 : HT_NO_I64);
 	return f;
@@ -111,24 +104,26 @@ static struct ht_finding leak(const ht_table *rows, size_t row)
 
 static struct ht_finding fragmentation(const ht_table *rows, size_t row)
 {
-	double ratio = real(rows, row, SUMMARY_FRAGMENTATION);
+	double ratio = ht_table_f64_or_nan(rows, row, SUMMARY_FRAGMENTATION);
 	bool is_bad = ratio >= HT_MEM_FRAGMENTED; /* false where it is not known */
-	bool is_expandable = number(rows, row, SUMMARY_EXPANDABLE) == 1;
+	bool is_expandable = ht_table_i64_or(rows, row, SUMMARY_EXPANDABLE, HT_NO_I64) == 1;
 	struct ht_finding f = make("fragmentation", is_bad, "fragmentation");
 	ht_finding_number(&f, "times", ratio);
-	ht_finding_bytes(&f, "wanted", number(rows, row, SUMMARY_WANTED_BYTES));
-	ht_finding_bytes(&f, "free", number(rows, row, SUMMARY_IN_PIECES_BYTES));
+	ht_finding_bytes(&f, "wanted", ht_table_i64_or(rows, row, SUMMARY_WANTED_BYTES, HT_NO_I64));
+	ht_finding_bytes(
+	        &f, "free", ht_table_i64_or(rows, row, SUMMARY_IN_PIECES_BYTES, HT_NO_I64));
 	if (!is_bad)
 		return f;
-	ht_finding_value(&f, (double)number(rows, row, SUMMARY_IN_PIECES_BYTES), "bytes");
+	ht_finding_value(&f, (double)ht_table_i64_or(rows, row, SUMMARY_IN_PIECES_BYTES, HT_NO_I64),
+	        "bytes");
 	f.advice = ht_mem_fragmentation_help(is_expandable);
 	return f;
 }
 
 static struct ht_finding pools(const ht_table *rows, size_t row)
 {
-	int64_t idle = number(rows, row, SUMMARY_IDLE_POOL_BYTES);
-	int64_t reserved = number(rows, row, SUMMARY_POOL_RESERVED_BYTES);
+	int64_t idle = ht_table_i64_or(rows, row, SUMMARY_IDLE_POOL_BYTES, HT_NO_I64);
+	int64_t reserved = ht_table_i64_or(rows, row, SUMMARY_POOL_RESERVED_BYTES, HT_NO_I64);
 	struct ht_finding f = make("idle-pools", idle >= MIN_IDLE_BYTES, "pools");
 	ht_finding_value(&f, (double)idle, "bytes");
 	if (reserved > 0)
@@ -147,8 +142,10 @@ struct ht_finding ht_mem_finding(
 		[HT_MEM_TOPIC_POOLS] = pools,
 		[HT_MEM_TOPIC_PEAK] = peak };
 	struct ht_finding f = topics[topic](rows, row);
-	ht_finding_count(&f, "rank", names_place ? number(rows, row, SUMMARY_RANK) : HT_NO_I64);
-	ht_finding_count(&f, "device", names_place ? number(rows, row, SUMMARY_DEVICE) : HT_NO_I64);
+	ht_finding_count(&f, "rank",
+	        names_place ? ht_table_i64_or(rows, row, SUMMARY_RANK, HT_NO_I64) : HT_NO_I64);
+	ht_finding_count(&f, "device",
+	        names_place ? ht_table_i64_or(rows, row, SUMMARY_DEVICE, HT_NO_I64) : HT_NO_I64);
 	return f;
 }
 
@@ -191,7 +188,7 @@ static int64_t peak_of_rank(const ht_table *rows)
 {
 	int64_t most = HT_NO_I64;
 	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
-		int64_t bytes = number(rows, i, SUMMARY_PEAK_ALLOCATED_BYTES);
+		int64_t bytes = ht_table_i64_or(rows, i, SUMMARY_PEAK_ALLOCATED_BYTES, HT_NO_I64);
 		most = bytes > most ? bytes : most;
 	}
 	return most;
