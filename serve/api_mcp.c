@@ -1,8 +1,9 @@
 /*
  * api_mcp.c - the Model Context Protocol over HTTP: a message in the body of POST, its answer as the answer.
  *
- * The runs are the server's own, as far as they are read. There is no stream of events: progress and log messages are for
- * standard input and output (`holotrace mcp`), and GET is answered with 405, as the protocol has it for such servers.
+ * The runs are the server's own, as far as they are read. A client that takes text/event-stream hears progress and warnings
+ * before the answer (request->events). The server has nothing to say on its own, so that GET is answered with 405, as the
+ * protocol has it, and it keeps no sessions: a request cannot be cancelled by another one, and the level of messages stays.
  */
 #include "route.h"
 #include "server.h"
@@ -76,13 +77,19 @@ static void release_run(void *user, void *hold)
 	snapshot_release(hold);
 }
 
+#define LOG_WARNING 3
+
 enum ht_status serve_mcp(struct serve_request *request, struct serve_response *response)
 {
 	const struct ht_mcp_host host = { .struct_size = sizeof(host),
 		.user = request->server,
 		.list = list_runs,
 		.hold = hold_run,
-		.release = release_run };
+		.release = release_run,
+		.notify = request->events.write != NULL ? &request->events : NULL,
+		.log_level = LOG_WARNING,
+		.is_old = request->mcp_version != NULL &&
+		          strcmp(request->mcp_version, "2024-11-05") == 0 };
 	if (request->mcp_version != NULL && !ht_mcp_has_version(request->mcp_version))
 		return serve_refuse(response, 400, "take the one that initialize answers",
 		        "no such MCP-Protocol-Version");

@@ -48,6 +48,7 @@ void exchange_free(struct exchange *exchange)
 	answer_release(exchange->answer);
 	serve_buffer_done(&exchange->response.body);
 	serve_buffer_done(&exchange->body);
+	serve_buffer_done(&exchange->events);
 	free(exchange->question);
 	free(exchange->target);
 	free(exchange);

@@ -35,11 +35,19 @@ struct exchange {
 	const struct route *route;
 	char *question;
 	struct answer *answer;
-	bool is_refused;   /* it is not understood; the response says why */
-	bool is_modified;  /* the client has another version */
-	bool sets_cookie;  /* opened with the token in the URL */
-	bool wants_slash;  /* the prefix without its slash */
-	bool is_told;      /* computed, or given up */
+	bool is_refused;  /* it is not understood; the response says why */
+	bool is_modified; /* the client has another version */
+	bool sets_cookie; /* opened with the token in the URL */
+	bool wants_slash; /* the prefix without its slash */
+	bool is_told;     /* computed, or given up */
+	/* under the lock of http.c, from when it is computed on */
+	bool is_suspended; /* nothing is sent until somebody resumes it */
+	bool is_computing; /* a worker has it: who ends first leaves it to the other */
+	bool is_gone;      /* the client is: the worker frees it */
+	struct serve_buffer
+	        events; /* told before the answer, as text/event-stream; with it at the end */
+	size_t n_events_sent;
+	bool has_end;      /* the answer is among the events */
 	const char *allow; /* of a wrong method: the right ones; static */
 	uint64_t deadline_ms;
 };

@@ -24,6 +24,9 @@
 #define POLICY_BYTES 4096
 /* So many may wait for news at a time; who comes then sends the longest waiting home. */
 #define MAX_NEWS 300
+/* Of progress and messages that a client has not read; the answer comes behind them in any case. */
+#define MAX_EVENT_BYTES   ((size_t)256 << 10)
+#define EVENT_BLOCK_BYTES 4096
 
 /* Who only holds a connection: see peers.h. All of these together are fewer than there are connections. */
 static const struct peer_limits limits = { .strangers = 300,
@@ -73,15 +76,21 @@ static void add_cookie(const struct exchange *exchange, struct MHD_Response *res
 	add(response, "Set-Cookie", value);
 }
 
+/* What every answer says to browsers. */
+static void add_guards(const struct exchange *exchange, struct MHD_Response *response)
+{
+	add(response, "Content-Security-Policy", exchange->server->http->policy);
+	add(response, "X-Content-Type-Options", "nosniff");
+	add(response, "Referrer-Policy", "no-referrer");
+	add(response, "Cross-Origin-Resource-Policy", "same-origin");
+}
+
 static void add_headers(const struct exchange *exchange, struct MHD_Response *response)
 {
 	const struct answer *answer = exchange->answer;
 	const struct serve_options *options = &exchange->server->options;
 	char text[512];
-	add(response, "Content-Security-Policy", exchange->server->http->policy);
-	add(response, "X-Content-Type-Options", "nosniff");
-	add(response, "Referrer-Policy", "no-referrer");
-	add(response, "Cross-Origin-Resource-Policy", "same-origin");
+	add_guards(exchange, response);
 	add(response, "Cache-Control", answer->etag[0] != '\0' ? "private, no-cache" : "no-store");
 	add(response, "Vary", "Accept-Encoding");
 	if (answer->status != 304)
@@ -136,16 +145,107 @@ static enum MHD_Result send_answer(struct exchange *exchange, struct MHD_Connect
 /* Under the lock: nobody is resumed before he was suspended. */
 static void resume_locked(struct exchange *exchange)
 {
-	exchange->is_told = true;
-	mhd.resume_connection(exchange->connection);
+	if (exchange->is_suspended)
+		mhd.resume_connection(exchange->connection);
+	exchange->is_suspended = false;
 }
 
+/* It is computed, or given up. */
 static void resume(struct exchange *exchange)
 {
 	struct http *http = exchange->server->http;
 	pthread_mutex_lock(&http->lock);
-	resume_locked(exchange);
+	bool is_gone = exchange->is_gone;
+	exchange->is_told = true;
+	exchange->is_computing = false;
+	if (!is_gone)
+		resume_locked(exchange);
 	pthread_mutex_unlock(&http->lock);
+	if (is_gone)
+		exchange_free(exchange);
+}
+
+/* ---- events before the answer ---- */
+
+/* One message, which ends with a newline. Who does not read misses some, not the answer. */
+static bool put_event(void *user, const void *message, size_t n)
+{
+	struct exchange *exchange = user;
+	struct http *http = exchange->server->http;
+	pthread_mutex_lock(&http->lock);
+	if (!exchange->is_gone && exchange->events.n < MAX_EVENT_BYTES) {
+		serve_puts(&exchange->events, "event: message\ndata: ");
+		serve_put(&exchange->events, message, n);
+		serve_puts(&exchange->events, "\n");
+		resume_locked(exchange);
+	}
+	pthread_mutex_unlock(&http->lock);
+	return true;
+}
+
+/* The answer as the last of the events. */
+static void put_end(struct exchange *exchange)
+{
+	static const char lost[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
+	                           "\"message\":\"out of memory\"}}\n";
+	const struct answer *answer = exchange->answer;
+	bool is_good = answer != NULL && answer->status == 200;
+	exchange->has_end = true;
+	serve_puts(&exchange->events, "event: message\ndata: ");
+	serve_put(&exchange->events, is_good ? answer->bytes : lost,
+	        is_good ? answer->n : sizeof(lost) - 1);
+	serve_puts(&exchange->events, "\n");
+}
+
+static ssize_t read_events(void *user, uint64_t at, char *to, size_t max)
+{
+	struct exchange *exchange = user;
+	struct http *http = exchange->server->http;
+	struct serve_buffer *events = &exchange->events;
+	(void)at;
+	pthread_mutex_lock(&http->lock);
+	if (exchange->n_events_sent == events->n && exchange->is_told && !exchange->has_end)
+		put_end(exchange);
+	size_t n = events->n - exchange->n_events_sent;
+	ssize_t result = (ssize_t)(n < max ? n : max);
+	if (result > 0) {
+		memcpy(to, events->bytes + exchange->n_events_sent, (size_t)result);
+		exchange->n_events_sent += (size_t)result;
+	} else if (exchange->is_told || events->failed) {
+		result = events->failed ? MHD_CONTENT_READER_END_WITH_ERROR
+		                        : MHD_CONTENT_READER_END_OF_STREAM;
+	} else {
+		exchange->is_suspended = true;
+		mhd.suspend_connection(exchange->connection);
+	}
+	pthread_mutex_unlock(&http->lock);
+	return result;
+}
+
+/* Events are sent as they come, while a worker has the exchange. */
+static enum MHD_Result send_events(struct exchange *exchange, struct MHD_Connection *connection)
+{
+	struct MHD_Response *response = mhd.create_response_from_callback(
+	        MHD_SIZE_UNKNOWN, EVENT_BLOCK_BYTES, read_events, exchange, NULL);
+	if (response == NULL)
+		return MHD_NO;
+	add_guards(exchange, response);
+	add(response, "Cache-Control", "no-store");
+	add(response, "Content-Type", "text/event-stream");
+	enum MHD_Result result = mhd.queue_response(connection, 200, response);
+	mhd.destroy_response(response);
+	return result;
+}
+
+/* Whether there are events to send, or an answer. */
+static bool has_events(struct exchange *exchange, bool *ret_told)
+{
+	struct http *http = exchange->server->http;
+	pthread_mutex_lock(&http->lock);
+	bool has = exchange->events.n > 0;
+	*ret_told = exchange->is_told || (!exchange->is_computing && exchange->answer != NULL);
+	pthread_mutex_unlock(&http->lock);
+	return has;
 }
 
 static void compute(void *user)
@@ -253,6 +353,11 @@ static const char *head_problem(
 	return NULL;
 }
 
+static bool accepts_events(const char *accept)
+{
+	return accept != NULL && strstr(accept, "text/event-stream") != NULL;
+}
+
 static const char *read_headers(
         struct exchange *exchange, struct MHD_Connection *connection, const char *version)
 {
@@ -269,6 +374,10 @@ static const char *read_headers(
 	exchange->accept_encoding = header(connection, "Accept-Encoding");
 	exchange->if_none_match = header(connection, "If-None-Match");
 	exchange->request.mcp_version = header(connection, "MCP-Protocol-Version");
+	if (accepts_events(header(connection, "Accept"))) {
+		exchange->request.events = (struct ht_sink){ put_event, exchange };
+		exchange->accept_encoding = NULL; /* the answer may have to stand among events */
+	}
 	return head_problem(&head, connection,
 	        strlen(exchange->method) + exchange->n_target + strlen(version) + strlen("  \r\n"));
 }
@@ -302,6 +411,8 @@ static enum MHD_Result go_on(struct http *http, struct exchange *exchange)
 	}
 	if (step != STEP_DONE)
 		mhd.suspend_connection(connection);
+	exchange->is_suspended = step == STEP_COMPUTE || step == STEP_WAIT_ANSWER;
+	exchange->is_computing = step == STEP_COMPUTE;
 	if (step == STEP_WAIT_NEWS)
 		wait_for_news(http, exchange);
 	pthread_mutex_unlock(&http->lock);
@@ -340,7 +451,10 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 		*n_upload = 0;
 		return MHD_YES;
 	}
-	if (exchange->answer != NULL || exchange->is_told)
+	bool is_told;
+	if (has_events(exchange, &is_told))
+		return send_events(exchange, connection);
+	if (is_told)
 		return send_answer(exchange, connection);
 	peer_busy(http->peers, peer_of(connection), now_ms());
 	return go_on(http, exchange);
@@ -364,8 +478,15 @@ static void end(void *user, struct MHD_Connection *connection, void **state,
         enum MHD_RequestTerminationCode code)
 {
 	struct http *http = user;
+	struct exchange *exchange = *state;
 	(void)code;
-	exchange_free(*state);
+	pthread_mutex_lock(&http->lock);
+	bool is_computing = exchange != NULL && exchange->is_computing;
+	if (is_computing)
+		exchange->is_gone = true;
+	pthread_mutex_unlock(&http->lock);
+	if (!is_computing)
+		exchange_free(exchange);
 	*state = NULL;
 	peer_idle(http->peers, peer_of(connection), now_ms());
 }

@@ -14,6 +14,7 @@
 	CALL(add_response_header)                                                                  \
 	CALL(create_response_from_buffer)                                                          \
 	CALL(create_response_from_buffer_with_free_callback_cls)                                   \
+	CALL(create_response_from_callback)                                                        \
 	CALL(destroy_response)                                                                     \
 	CALL(get_connection_info)                                                                  \
 	CALL(get_connection_values)                                                                \

@@ -31,6 +31,8 @@ struct serve_request {
 	const char *body; /* of POST; NUL behind it */
 	size_t n_body;
 	const char *mcp_version; /* the header MCP-Protocol-Version; NULL: none */
+	struct ht_sink
+	        events; /* what is told before the answer, a message at a time; write is NULL: nowhere */
 	/* of routes with {run}: what is read of it now; stays as it is while the request lasts */
 	struct snapshot *run;
 	ht_set *set; /* its ranks, or those of the span that was asked for; NULL: nothing is read yet */

@@ -1,5 +1,6 @@
 """Agents over HTTP: POST /mcp of `serve` answers what `holotrace mcp` does, behind the same guard as the page."""
 import json
+import socket
 import sys
 
 import pytest
@@ -54,6 +55,53 @@ def test_answers_are_those_of_the_other_door(server):
             assert call(server, tool, **arguments) == other.call(tool, **arguments), tool
     runs = call(server, "find_runs")["structuredContent"]["tables"][0]["rows"]
     assert {row[0] for row in runs} >= {"straggler", "train", "diff/test"} and all(row[1] == "ready" for row in runs)
+
+
+def events_of(got):
+    """The messages of a stream of events."""
+    assert got.status == 200 and got.headers["Content-Type"] == "text/event-stream"
+    parts = got.body.decode().split("\n\n")
+    assert parts.pop() == "" and all(part.startswith("event: message\ndata: ") for part in parts)
+    return [json.loads(part.split("data: ", 1)[1]) for part in parts]
+
+
+def test_progress_comes_before_the_answer(server):
+    """As a stream of events to who takes one and gave a token; else the answer alone, which is the same."""
+    question = {"name": "advice", "arguments": {"run": "ddp"}, "_meta": {"progressToken": "mine"}}
+    *told, answer = events_of(post(server, "tools/call", question, number="a"))
+    assert told and all(message["method"] == "notifications/progress" for message in told)
+    assert [message["params"]["progressToken"] for message in told] == ["mine"] * len(told)
+    numbers = [message["params"]["progress"] for message in told]
+    assert numbers == sorted(set(numbers))
+    plain = server.ask("/mcp", method="POST", Accept="application/json",
+                       body=json.dumps({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": question}))
+    assert plain.headers["Content-Type"] == "application/json" and plain.json() == answer
+    del question["_meta"]
+    assert post(server, "tools/call", question, number="a").json() == answer
+
+
+def test_warnings_come_before_the_answer(tmp_path):
+    text = (EXAMPLES / "train" / "train.json.gz").read_bytes()
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "train.json.gz").write_bytes(text[:len(text) // 2])
+    with serving(tmp_path) as server:
+        server.ready()
+        warning, answer = events_of(post(server, "tools/call", {"name": "summary"}))
+        assert warning["method"] == "notifications/message" and warning["params"]["level"] == "warning"
+        assert "cut" in warning["params"]["data"] and not answer["result"]["isError"]
+
+
+def test_clients_that_leave_in_the_middle(server):
+    """Who goes away while events are sent costs one computation and nothing else."""
+    for i in range(40):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1000 + i, "method": "tools/call", "params": {
+            "name": "advice", "arguments": {"run": "straggler"}, "_meta": {"progressToken": i}}}).encode()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: text/event-stream\r\n"
+                               b"Content-Length: %d\r\n\r\n" % (server.port, len(body)) + body)
+            if i % 2:
+                assert connection.recv(64).startswith(b"HTTP/1.1 200")
+    assert post(server, "ping").json()["result"] == {}
 
 
 def test_what_is_wrong_has_an_answer(server):
