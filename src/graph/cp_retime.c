@@ -179,7 +179,7 @@ static void scale_track(struct ht_cp_clock *c, uint32_t track, struct tally *tal
 static int64_t host_clock(const struct ht_cp_clock *c, uint32_t track, int64_t time_ns)
 {
 	const struct ht_cp_window *w = c->window;
-	if (!c->rules || track == HT_NONE)
+	if (!c->scales_host || track == HT_NONE)
 		return time_ns;
 	int64_t inside = time_ns < w->start_ns      ? w->start_ns
 	                 : time_ns > w->host_end_ns ? w->host_end_ns
@@ -401,8 +401,9 @@ void ht_cp_retime(struct ht_cp_clock *c, const struct ht_cp_window *window,
 	struct tally tally = { 0 };
 	c->window = window;
 	c->rules = rules;
+	c->scales_host = rules && ht_cp_rules_may_fit_host(rules);
 	c->factors = NULL;
-	for (uint32_t k = 0; rules && k < c->m->trace->n_tracks; k++)
+	for (uint32_t k = 0; c->scales_host && k < c->m->trace->n_tracks; k++)
 		scale_track(c, k, &tally);
 	int64_t length_ns = walk_window(c, &tally);
 	*ret_retimed = (struct ht_cp_retimed){
@@ -416,6 +417,7 @@ int64_t ht_cp_retime_works(
 	struct tally tally = { 0 };
 	c->window = window;
 	c->rules = NULL;
+	c->scales_host = false;
 	c->factors = factors;
 	return walk_window(c, &tally);
 }

@@ -23,6 +23,7 @@ struct ht_cp_clock {
 	struct ht_cp_model *m;
 	const struct ht_cp_window *window;
 	struct ht_cp_rules *rules; /* NULL: recorded durations */
+	bool scales_host;          /* or the host is as it was */
 	const double *factors;     /* by work, in place of rules; NULL: none */
 	/* what happens, by time: held calls, handovers, works, numbered in that order */
 	uint32_t *items;

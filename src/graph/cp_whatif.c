@@ -38,9 +38,7 @@ static enum ht_status read_rule(
         struct ht_run *run, size_t n_strings, char *item, struct ht_cp_rule *rule)
 {
 	rule->text = ht_arena_strndup(run->scratch, item, strlen(item));
-	rule->by_name = ht_arena_alloc(run->scratch, n_strings + 1);
-	regex_t *regex = ht_arena_alloc(run->scratch, sizeof *regex);
-	if (!rule->text || !rule->by_name || !regex)
+	if (!rule->text)
 		return ht_fail_nomem(run->ctx);
 	char *sign = strrchr(item, '=');
 	if (!sign || sign == item)
@@ -53,7 +51,13 @@ static enum ht_status read_rule(
 	*sign = '\0';
 	rule->what = item;
 	find_words(rule);
+	if (rule->bounds || rule->types || rule->kinds || rule->classes)
+		return HT_OK;
 	char why[HT_PATTERN_WHY];
+	rule->by_name = ht_arena_alloc(run->scratch, n_strings + 1);
+	regex_t *regex = ht_arena_alloc(run->scratch, sizeof *regex);
+	if (!rule->by_name || !regex)
+		return ht_fail_nomem(run->ctx);
 	if (ht_pattern_compile(rule->what, regex, why) != HT_OK)
 		return bad_rule(run, rule->text, why);
 	rule->regex = regex;
@@ -128,8 +132,8 @@ static bool is_word(const struct ht_cp_rule *rule, const struct ht_trace *t, enu
 static bool matches(struct ht_cp_rule *rule, const struct ht_trace *t, enum ht_cp_type type,
         enum ht_cp_bound bound, uint32_t row)
 {
-	if (is_word(rule, t, type, bound, row))
-		return true;
+	if (!rule->regex)
+		return is_word(rule, t, type, bound, row);
 	if (row == HT_NONE || type != HT_CP_OPERATOR || t->name[row] == HT_NO_STR)
 		return false;
 	uint8_t *known = &rule->by_name[t->name[row]];
@@ -146,4 +150,17 @@ const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struc
 			return &rules->list[i];
 	}
 	return NULL;
+}
+
+bool ht_cp_rules_may_fit_host(const struct ht_cp_rules *rules)
+{
+	const uint32_t bounds = 1u << HT_CP_BOUND_NONE | 1u << HT_CP_BOUND_CPU |
+	                        1u << HT_CP_BOUND_DATA_LOADING | 1u << HT_CP_BOUND_UNRECORDED;
+	const uint32_t types = 1u << HT_CP_OPERATOR | 1u << HT_CP_DEPENDENCY;
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct ht_cp_rule *rule = &rules->list[i];
+		if (rule->regex || (rule->bounds & bounds) || (rule->types & types) || rule->kinds)
+			return true;
+	}
+	return false;
 }
