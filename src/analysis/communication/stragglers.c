@@ -4,7 +4,7 @@
  * A collective cannot finish before its last rank has started it. lateness.h defines late, delay and their
  * uncertainty for a collective, on the clocks of clocks.h. own_time.h defines lateness in a step: what the step would lose
  * without the rank; and when a rank is a candidate, alone or with others, up to half of a group: in most steps it has more
- * to do than the rest, by more than that varies, than the rest differs, and than 5 % of the step. Nothing is a candidate
+ * to do than the rest, by more than that varies, than the rest differs, and than 3 % of the step. Nothing is a candidate
  * by its place in a ranking, so a healthy run has none. Sends, receives and broadcasts make no lateness. Where no rank
  * is a candidate and the trace of one is missing, there is no verdict: all may be waiting for that one.
  *

@@ -34,7 +34,7 @@
 #include "model/stragglers/waits.h"
 
 /* Less of a step than this is not worth a name. */
-#define HT_LATE_SHARE 0.05
+#define HT_LATE_SHARE 0.03
 
 /* Late in no more than half of the steps, so many must be. */
 #define HT_LATE_HALF_LEAST 4
