@@ -47,7 +47,7 @@ sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan
 		-Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 	@HOLOTRACE_DAMAGE=$(DAMAGE) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
-		tests/cases tests/badinput tests/golden tests/extreme tests/serve
+		--dist load tests/cases tests/badinput tests/golden tests/extreme tests/serve
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
 		$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 --dist loadfile python/tests/test_core.py python/tests/test_table.py
