@@ -159,7 +159,8 @@ static bool set_header(struct input *in, enum ht_et_header flag, const struct ke
 	}
 	if (fits)
 		et->headers |= flag;
-	if (fits || !kept)
+	/* one of ours that is not what it should be counts as missing: what is written has its own */
+	if (fits || !kept || flag)
 		return kept;
 	return ht_et_intern_string(&in->r, key->text, key->n, key->traits, &head.name) &&
 	       ht_et_intern_json(&in->r, value, n, traits, &head.value) &&

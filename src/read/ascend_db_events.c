@@ -5,6 +5,7 @@
 
 #if defined(HT_HAVE_SQLITE)
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "read/ascend_db.h"
 
@@ -161,7 +162,7 @@ static enum ht_status put_call(struct ht_db *db, sqlite3_stmt *query, void *user
 	db->has_steps |= name && !strncmp(name, "ProfilerStep#", 13);
 	const char *category = category_of(type, name ? name : "");
 	begin_span(db, category, ht_db_string_id(db, query, P_NAME), start_ns);
-	ht_row_duration(&db->rows, ht_db_i64(query, P_END, start_ns) - start_ns);
+	ht_row_duration(&db->rows, ht_sub_sat(ht_db_i64(query, P_END, start_ns), start_ns));
 	put_thread(db, ht_db_i64(query, P_TID, 0));
 	if (type == API_OP)
 		ht_db_args_put(db, query, host->args, host->n_args);
@@ -236,7 +237,7 @@ static enum ht_status put_cann(struct ht_db *db, sqlite3_stmt *query, void *user
 	int n = snprintf(name, sizeof name, "%s@%s", level, text ? text : "");
 	n = n < (int)sizeof name ? n : (int)sizeof name - 1;
 	begin_span(db, "cann_runtime", ht_rows_text(&db->rows, name, (size_t)n), start_ns);
-	ht_row_duration(&db->rows, ht_db_i64(query, C_END, start_ns) - start_ns);
+	ht_row_duration(&db->rows, ht_sub_sat(ht_db_i64(query, C_END, start_ns), start_ns));
 	ht_row_process(&db->rows, pid, tid & UINT32_MAX);
 	ht_db_args_put(db, query, &cann->connection, 1);
 	return ht_row_end(&db->rows, -1);
@@ -249,7 +250,7 @@ static enum ht_status put_step(struct ht_db *db, sqlite3_stmt *query, void *user
 	(void)user;
 	int n = snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)ht_db_i64(query, 0, 0));
 	begin_span(db, "user_annotation", ht_rows_text(&db->rows, name, (size_t)n), start_ns);
-	ht_row_duration(&db->rows, ht_db_i64(query, 2, start_ns) - start_ns);
+	ht_row_duration(&db->rows, ht_sub_sat(ht_db_i64(query, 2, start_ns), start_ns));
 	ht_row_process(&db->rows, 0, 0);
 	return ht_row_end(&db->rows, -1);
 }
@@ -356,7 +357,7 @@ static enum ht_status put_task(struct ht_db *db, sqlite3_stmt *query, void *user
 	if (name == HT_NO_STR)
 		name = ht_db_string_id(db, query, T_TASK_TYPE);
 	begin_span(db, is_piece ? "npu_collective_task" : "kernel", name, start_ns);
-	ht_row_duration(&db->rows, ht_db_i64(query, T_END, start_ns) - start_ns);
+	ht_row_duration(&db->rows, ht_sub_sat(ht_db_i64(query, T_END, start_ns), start_ns));
 	ht_row_process(&db->rows, ht_db_i64(query, T_DEVICE, 0), ht_db_i64(query, T_STREAM, -1));
 	ht_db_args_put(db, query, device->args, device->n_args);
 	struct task task = { ht_db_i64(query, T_ID, -1), db->builder->all.n };
@@ -536,7 +537,7 @@ static enum ht_status put_collective(struct ht_db *db, sqlite3_stmt *query, void
 	struct device *device = user;
 	int64_t start_ns = ht_db_i64(query, O_START, 0);
 	begin_span(db, "kernel", ht_db_string_id(db, query, O_NAME), start_ns);
-	ht_row_duration(&db->rows, ht_db_i64(query, O_END, start_ns) - start_ns);
+	ht_row_duration(&db->rows, ht_sub_sat(ht_db_i64(query, O_END, start_ns), start_ns));
 	int64_t group = find_group(db, device, ht_db_string_id(db, query, O_GROUP));
 	if (group < 0)
 		return ht_fail_nomem(db->ctx);
