@@ -106,15 +106,17 @@ TYPED = [("", None), ("5", None), ("9..5", None), ("a..b", None), ("1..2@", {"fr
 
 
 def test_selections_and_marks_survive_the_url(tmp_path):
-    source = """import { marksText, parseMarks, parseRange, rangeText } from "./timeline/places";
+    named = [{"at": 3, "name": ""}, {"at": -4, "name": "a,b~c %41 ü"}, {"at": 5, "name": "x"}]
+    source = """import { keysText, marksText, parseKeys, parseMarks, parseRange, rangeText } from "./timeline/places";
 answer = [input.ranges.map((range: any) => parseRange(rangeText(range) ?? "")), input.typed.map(parseRange),
-  rangeText(null), rangeText(input.ranges[1]), parseMarks(marksText([3, -4, 5.4]) ?? ""), marksText([]), parseMarks("1,,x,2"),
-  parseRange("0..1@0:0-999999999")?.tracks?.length];"""
-    ranges, typed, none, text, marks, no_marks, odd, most = evaluate(
-        tmp_path, source, {"ranges": RANGES, "typed": [text for text, _ in TYPED]})
+  rangeText(null), rangeText(input.ranges[1]), parseMarks(marksText(input.marks) ?? ""), marksText([]), parseMarks("1,,x,2"),
+  parseRange("0..1@0:0-999999999")?.tracks?.length, ["", "-", keysText(new Set(["r0", "python, 3"])), "%zz"].map((text) => parseKeys(text) && [...parseKeys(text)!])];"""
+    ranges, typed, none, text, marks, no_marks, odd, most, keys = evaluate(
+        tmp_path, source, {"ranges": RANGES, "typed": [text for text, _ in TYPED], "marks": named})
     assert ranges == RANGES and typed == [range for _, range in TYPED]
     assert none is None and text == f"-5..{2**52}@0:3-5,9;12:0"
-    assert marks == [3, -4, 5] and no_marks is None and odd == [1, 2]
+    assert marks == named and no_marks is None and odd == [{"at": 1, "name": ""}, {"at": 2, "name": ""}]
+    assert keys == [None, [], ["r0", "python, 3"], ["%zz"]]
     assert most == 100000
 
 

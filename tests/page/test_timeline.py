@@ -107,6 +107,14 @@ def test_timeline(tmp_path, name, word):
     check_sums(said, all_events, facts["kernel"])
 
 
+def test_what_is_kept(tmp_path):
+    for name in ("straggler", "train"):
+        shutil.copytree(support.ROOT / "examples" / name, tmp_path / name)
+    with served.serving(tmp_path) as url:
+        ids = {run["name"]: run["id"] for run in served.wait_ready(url, 2)["runs"]}
+        served.drive("keeps.mjs", url, ids["straggler"], ids["train"])
+
+
 def test_hostile_names(tmp_path):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "trace.json").write_text(json.dumps(hostile_trace()))

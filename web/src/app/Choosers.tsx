@@ -36,8 +36,11 @@ function runOptions(runs: readonly Run[]): [string, string][] {
 
 export function RunChooser() {
   const { route, run, runs, base } = useApp();
-  // Another run has other ranks, steps and events; the view stays.
-  const choose = (id: string) => go(formatRoute({ run: id, view: route.view, sub: route.sub, query: {} }));
+  // Another run has other ranks, steps and events; the view stays, and what it is compared with.
+  const choose = (id: string) => {
+    const query: Record<string, string> = base && base.id !== id ? { base: base.id } : {};
+    go(formatRoute({ run: id, view: route.view, sub: route.sub, query }));
+  };
   const others = runs.runs.filter((other) => other.id !== run.id);
   const comparing = route.view === "diff" || route.view === "analysis";
   return (

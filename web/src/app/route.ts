@@ -74,19 +74,55 @@ export function eventLink(route: Route, id: string): string {
   return linkTo(route, "timeline", { event: id });
 }
 
+// What somebody put into the timeline of a run is not taken away by going back: those changes make no entries of their
+// own in the history, so older entries do not have them.
+const STAYING = ["marks", "pin", "fold", "hide"] as const;
+const staying = new Map<string, Record<string, string>>();
+
+function stayingOf(query: Route["query"]): Record<string, string> {
+  return Object.fromEntries(STAYING.flatMap((key) => (query[key] ? [[key, query[key]]] : [])));
+}
+
+// The place as it is to be shown: entries of the history that were here before have a number.
+function arrive(traversed: boolean, before: Route): Route {
+  const route = parseRoute(location.hash);
+  if (route.view !== "timeline") return route;
+  const known = staying.get(route.run), came = before.view !== "timeline" || before.run !== route.run;
+  if (!known || (!traversed && !came)) {
+    staying.set(route.run, stayingOf(route.query));
+    return route;
+  }
+  const without = Object.fromEntries(Object.entries(route.query).filter(([key]) => !STAYING.some((one) => one === key)));
+  const query = traversed ? { ...without, ...known } : { ...known, ...route.query };
+  const next = { ...route, query };
+  staying.set(route.run, stayingOf(query));
+  if (formatRoute(next) !== formatRoute(route)) history.replaceState(history.state, "", formatRoute(next));
+  return next;
+}
+
 export function go(link: string, replace = false): void {
   if (replace) {
-    history.replaceState(null, "", link);
+    history.replaceState(history.state, "", link);
     dispatchEvent(new HashChangeEvent("hashchange"));
   } else {
     location.hash = link;
   }
 }
 
+let entries = Date.now(); // grows over reloads
+let entry: unknown = null; // of the history, that is shown
+
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
-    const follow = () => setRoute(parseRoute(location.hash));
+    let now = parseRoute("");
+    const follow = () => {
+      const traversed = history.state !== null && history.state !== entry;
+      now = arrive(traversed, now);
+      if (history.state === null) history.replaceState(++entries, "");
+      entry = history.state as unknown;
+      setRoute(now);
+    };
     addEventListener("hashchange", follow);
     follow();
     return () => removeEventListener("hashchange", follow);

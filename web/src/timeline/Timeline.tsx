@@ -11,7 +11,8 @@ import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
 import type { Choice } from "./layout";
 import { Details, Selection, useAnswer } from "./Panel";
-import { marksText, parseMarks, parseRange, rangeText } from "./places";
+import { keysText, marksText, parseKeys, parseMarks, parseRange, rangeText } from "./places";
+import type { Mark } from "./places";
 import { Stage } from "./stage";
 import type { Range } from "./stage";
 import "./timeline.css";
@@ -77,29 +78,35 @@ function clockShort(tracks: Tracks): string {
 
 export function Timeline(props: TimelineProps) {
   const { run, state } = props, span = state.span;
-  const [tracks, setTracks] = useState<Tracks | null>(null);
+  const [read, setRead] = useState<{ of: string; tracks: Tracks } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const runKey = { id: run.id, generation: run.generation };
+  const runKey = { id: run.id, generation: run.generation }, of = `${run.id} ${span ?? ""}`;
   const stage = useMemo(() => new Stage((key, signal) => fetchTile(runKey, key, span, signal)), [run.id, run.generation, span]);
   useEffect(() => () => stage.close(), [stage]);
   useEffect(() => {
     const stop = new AbortController();
     askTracks(runKey, span, stop.signal).then((answer) => {
-      setTracks(answer);
+      setRead({ of, tracks: answer });
       setProblem(null);
     }, (error: unknown) => { if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error)); });
     return () => stop.abort();
   }, [run.id, run.generation, span]);
+  // the tracks of another run have another time: nothing is placed by them
+  const tracks = read?.of === of ? read.tracks : null;
   if (!tracks) return <div class="tl"><p class="dim" style={{ padding: "16px" }}>{problem ?? "Reading tracks …"}</p></div>;
-  return <Loaded {...props} tracks={tracks} stage={stage} key={`${run.id} ${span ?? ""}`} />;
+  return <Loaded {...props} tracks={tracks} stage={stage} key={of} />;
 }
 
 // ---- what is chosen, as the URL says ----
 
-function useChoice(tracks: Tracks, state: TimelineProps["state"]) {
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(() => firstCollapsed(tracks));
-  const [pinned, setPinned] = useState<ReadonlySet<string>>(new Set());
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+function useChoice(tracks: Tracks, { state, onState }: TimelineProps) {
+  const first = useMemo(() => firstCollapsed(tracks), [tracks]);
+  const collapsed = useMemo(() => parseKeys(state.fold) ?? first, [state.fold, first]);
+  const pinned = useMemo(() => parseKeys(state.pin) ?? new Set<string>(), [state.pin]);
+  const hidden = useMemo(() => parseKeys(state.hide) ?? new Set<string>(), [state.hide]);
+  const setCollapsed = (keys: ReadonlySet<string>) => onState({ fold: keysText(keys) }, true);
+  const setPinned = (keys: ReadonlySet<string>) => onState({ pin: keys.size > 0 ? keysText(keys) : null }, true);
+  const setHidden = (keys: ReadonlySet<string>) => onState({ hide: keys.size > 0 ? keysText(keys) : null }, true);
   const overlays = useMemo(() => (state.show ?? "").split(",").filter(Boolean), [state.show]);
   const ranks = useMemo(() => ranksOf(state.rank), [state.rank]);
   const choice = useMemo<Choice>(() => ({ ranks, collapsed, pinned, hidden, overlays }), [ranks, collapsed, pinned, hidden, overlays]);
@@ -195,6 +202,27 @@ function Search(props: { text: string; onText: (text: string) => void; onStep: (
   );
 }
 
+// ---- marks ----
+
+function Marks(props: { marks: readonly Mark[]; set: (marks: readonly Mark[]) => void; go: (mark: Mark) => void }) {
+  const { marks, set } = props;
+  return (
+    <details class="tl-marks">
+      <summary>marks ({marks.length})</summary>
+      <div class="tl-menu">
+        {marks.map((mark, i) => (
+          <div key={mark.at} class="tl-mark">
+            <button type="button" title="Show it in the middle" onClick={() => props.go(mark)}>{nsText(mark.at)}</button>
+            <input type="text" aria-label={`Name of the mark at ${nsText(mark.at)}`} placeholder="name" value={mark.name}
+              onChange={(event) => set(marks.map((one, k) => (k === i ? { ...one, name: event.currentTarget.value.trim() } : one)))} />
+            <button type="button" aria-label={`Remove the mark at ${nsText(mark.at)}`} onClick={() => set(marks.filter((one) => one !== mark))}>×</button>
+          </div>
+        ))}
+      </div>
+    </details>
+  );
+}
+
 // ---- overlays ----
 
 interface Drawn { from: number; to: number; span: number }
@@ -252,7 +280,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const [help, setHelp] = useState(false);
   const [tip, setTip] = useState<{ x: number; y: number; text: string; more: string } | null>(null);
   const marks = useMemo(() => parseMarks(state.marks), [state.marks]);
-  const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, state);
+  const setMarks = (next: readonly Mark[]) => onState({ marks: marksText(next) }, true);
+  const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, props);
   const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
   stage.tracks = tracks;
   stage.layout = layout;
@@ -480,7 +509,12 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   };
   const mark = () => {
     const at = range ? [range.from, range.to] : stage.chosen ? [stage.chosen.start] : stage.pointer ? [Math.round(stage.timeAt(stage.pointer.x))] : [];
-    onState({ marks: marksText(at.every((one) => marks.includes(one)) ? marks.filter((one) => !at.includes(one)) : [...new Set([...marks, ...at])]) }, true);
+    const there = at.filter((one) => marks.some((other) => other.at === one)), fresh = at.filter((one) => !there.includes(one));
+    setMarks(fresh.length === 0 ? marks.filter((one) => !at.includes(one.at)) : [...marks, ...fresh.map((one) => ({ at: one, name: "" }))]);
+  };
+  const goMark = ({ at }: Mark) => {
+    const half = (stage.view.to - stage.view.from) / 2;
+    stage.show(at - half, at + half);
   };
   const press = (event2: KeyboardEvent) => {
     if (event2.metaKey || event2.ctrlKey || event2.altKey || isTyping(event2.target)) return;
@@ -546,6 +580,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
             ))}
           </div>
         </details>
+        {marks.length > 0 ? <Marks marks={marks} set={setMarks} go={goMark} /> : null}
         {tracks.ranks.length > 1 ? <button type="button" onClick={() => setCollapsed(allCollapsed ? new Set() : new Set(tracks.ranks.map(({ rank }) => rankKey(rank))))}>{allCollapsed ? "expand all" : "collapse all"}</button> : null}
         <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
         <span class="grow" />

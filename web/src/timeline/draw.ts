@@ -148,7 +148,8 @@ export function drawArrows(context: CanvasRenderingContext2D, stage: Stage): voi
 
 export function drawMarks(context: CanvasRenderingContext2D, stage: Stage, height: number): void {
   context.fillStyle = stage.palette.theme.accent;
-  for (const mark of stage.marks) context.fillRect(stage.xAt(mark) - 0.75, 0, 1.5, height);
+  for (const mark of stage.marks) context.fillRect(stage.xAt(mark.at) - 0.75, 0, 1.5, height);
+  for (const mark of stage.marks) if (mark.name) context.fillText(mark.name, stage.xAt(mark.at) + 4, 10);
 }
 
 // ---- ruler ----

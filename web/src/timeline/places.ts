@@ -1,4 +1,4 @@
-// The selection and the marks as texts of the URL, and back. A selection is FROM..TO in ns, with @ and its tracks where it is
+// The selection, the marks and what is collapsed or pinned as texts of the URL, and back. A selection is FROM..TO in ns, with @ and its tracks where it is
 // not of all of them: 1200..3400@0:3-9,12;1:3. Whatever somebody typed is read as far as it makes sense.
 import type { Range } from "./stage";
 
@@ -52,10 +52,36 @@ export function parseRange(text: string | undefined): Range | null {
   return { from, to, tracks: tracks.length > 0 ? tracks : null };
 }
 
-export function marksText(marks: readonly number[]): string | null {
-  return marks.map(Math.round).join(",") || null;
+// A moment that somebody marked, with the name that they gave it, "" without.
+export interface Mark { at: number; name: string }
+
+// As 1200,3400~first%20step: what stands between marks is escaped in names.
+export function marksText(marks: readonly Mark[]): string | null {
+  const escaped = (name: string) => encodeURIComponent(name).replace(/~/g, "%7E");
+  return marks.map(({ at, name }) => `${Math.round(at)}${name ? `~${escaped(name)}` : ""}`).join(",") || null;
 }
 
-export function parseMarks(text: string | undefined): number[] {
-  return (text ?? "").split(",").map(whole).filter((at): at is number => at !== null);
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function parseMarks(text: string | undefined): Mark[] {
+  return (text ?? "").split(",").flatMap((part) => {
+    const [time, name = ""] = part.split("~"), at = whole(time);
+    return at === null ? [] : [{ at, name: unescaped(name) }];
+  });
+}
+
+// Keys of rows that are collapsed or pinned, and names of processes that are hidden. Absent: nobody chose; "-": none.
+export function keysText(keys: ReadonlySet<string>): string {
+  return [...keys].map((key) => encodeURIComponent(key)).join(",") || "-";
+}
+
+export function parseKeys(text: string | undefined): Set<string> | null {
+  if (!text) return null;
+  return new Set(text === "-" ? [] : text.split(",").filter(Boolean).map(unescaped));
 }

@@ -1,5 +1,6 @@
 // The picture of the timeline and what moves it: which time and rows are on screen, and one frame after the other
 // while something changes. Knows nothing of the page around it.
+import type { Mark } from "./places";
 import type { Flow, Overlay, Step, Tracks } from "../model";
 import type { Layout, Row, TrackRow } from "./layout";
 import { rankKey, rowsBetween, trackKey } from "./layout";
@@ -26,7 +27,7 @@ export class Stage {
   range: Range | null = null;
   chosen: Chosen | null = null;
   flows: Flow[] = [];
-  marks: number[] = [];
+  marks: readonly Mark[] = [];
   overlays = new Map<string, Overlay>();
   pointer: { x: number; y: number } | null = null;
   scroll = 0;
