@@ -14,9 +14,22 @@ from werkzeug import wrappers
 
 from ._serve import serve
 
+# The page's place is part of TensorBoard's address, so that it survives a reload and can be sent to others.
 SCRIPT = b"""export function render() {
   const page = document.createElement("iframe");
-  page.src = "page/index.html";
+  const place = /[#&]p\\.holotrace\\.at=([^&]*)/, kept = "holotrace.at";
+  const linked = place.exec(top.location.hash);
+  const at = linked ? decodeURIComponent(linked[1]) : sessionStorage.getItem(kept) || "";
+  page.src = "page/index.html" + (at.startsWith("#/") ? at : "");
+  page.onload = () => {
+    const inner = page.contentWindow;
+    const keep = () => {
+      sessionStorage.setItem(kept, inner.location.hash);
+      top.history.replaceState(top.history.state, "", "#holotrace&p.holotrace.at=" + encodeURIComponent(inner.location.hash));
+    };
+    inner.addEventListener("hashchange", keep);
+    if (inner.location.hash) keep();
+  };
   page.title = "Holotrace";
   page.style.cssText = "position:fixed;inset:0;width:100%;height:100%;border:0";
   document.body.appendChild(page);

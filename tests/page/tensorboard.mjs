@@ -1,4 +1,5 @@
-// The tab in TensorBoard: tensorboard.mjs URL SCREENSHOT. The page inside shows the verdict of a run and another view.
+// The tab in TensorBoard: tensorboard.mjs URL SCREENSHOT. The page inside shows the verdict of a run and another view,
+// which is there again after a reload and by its address.
 import { launch } from "./browser.mjs";
 
 const [url, picture] = process.argv.slice(2);
@@ -8,8 +9,20 @@ await page.goto(`${url}#holotrace`);
 const tab = await page.waitForSelector("iframe", { timeout: 30000 });
 const outer = await tab.contentFrame();
 const inner = await (await outer.waitForSelector("iframe[title=Holotrace]", { timeout: 30000 })).contentFrame();
-await inner.getByText("Look at first").first().waitFor({ timeout: 30000 });
+await inner.getByText("Advice").first().waitFor({ timeout: 30000 });
 await page.screenshot({ path: picture });
 await inner.evaluate(() => { location.hash = location.hash.replace(/\/overview.*/, "/kernels"); });
-await inner.getByRole("heading", { name: "Kernels" }).first().waitFor({ timeout: 30000 });
+await inner.getByRole("heading", { name: "Kernels by time" }).first().waitFor({ timeout: 30000 });
+// the address has the place: a reload shows it again, and so does who opens the address elsewhere
+const inside = async where => {
+  const frame = await (await where.waitForSelector("iframe", { timeout: 30000 })).contentFrame();
+  const own = await (await frame.waitForSelector("iframe[title=Holotrace]", { timeout: 30000 })).contentFrame();
+  await own.getByRole("heading", { name: "Kernels by time" }).first().waitFor({ timeout: 30000 });
+};
+const address = page.url();
+await page.reload();
+await inside(page);
+const other = await browser.newPage();
+await other.goto(address);
+await inside(other);
 await browser.close();
