@@ -1,4 +1,4 @@
-// Rows by columns of one unit: ranks by steps. Dark is much. Few cells have their number; many are a picture with
+// Rows by columns of one unit: ranks by steps. Dark is much, and the scale begins at zero. Few cells have their number; many are a picture with
 // a tip under the pointer.
 import { useEffect, useRef } from "preact/hooks";
 import { resolve } from "../colors";
@@ -11,6 +11,7 @@ export interface HeatMapProps extends FrameProps {
   columns: string[];
   values: (number | null)[][];       // by row, then column
   unit: Unit;
+  faint?: (number | null)[][];       // up to here a value cannot be told from nothing: drawn paler, and said
   maxHeight?: number;                // rows become thinner, down to a pixel
   onClick?: (row: number, column: number) => void;
 }
@@ -35,13 +36,14 @@ export function HeatMap(props: HeatMapProps) {
   const { tip, show, hide } = useTip();
   const canvas = useRef<HTMLCanvasElement>(null), theme = useTheme();
   const all = values.flat().filter((value): value is number => value !== null);
-  const least = Math.min(...extent(all, Math.min)), most = Math.max(...extent(all, Math.max));
+  const least = Math.min(0, ...extent(all, Math.min)), most = Math.max(...extent(all, Math.max));
+  const unsure = Math.max(...extent((props.faint ?? []).flat().map(value => value ?? 0), Math.max));
   const left = Math.min(120, Math.max(...rows.slice(0, 400).map(name => textWidth(name, sans(11)))) + 10);
   const cell = (width - left) / Math.max(1, columns.length);
   const high = Math.max(1, Math.min(28, Math.floor((props.maxHeight ?? 560) / Math.max(1, rows.length))));
   const height = 20 + rows.length * high + 2;
   useEffect(() => {
-    if (canvas.current) draw(canvas.current, { rows, columns, values, unit, left, cell, high, width, height, least, most });
+    if (canvas.current) draw(canvas.current, { rows, columns, values, unit, left, cell, high, width, height, least, most, faint: props.faint });
   }, [rows, columns, values, left, cell, high, width, height, theme]);
   const at = (e: MouseEvent): [number, number] | null => {
     const area = canvas.current?.getBoundingClientRect();
@@ -60,7 +62,8 @@ export function HeatMap(props: HeatMapProps) {
             const [row, column] = place;
             show(e, `${rows[row]} · ${columns[column]}`, [{ name: props.of ?? "value", value: full(values[row]?.[column] ?? null, unit) }]);
           }} onMouseLeave={hide} onClick={e => { const place = at(e); if (place) props.onClick?.(...place); }} />
-        <div class="ht-heat-key"><span>{shown(least, unit)}</span><i /><span>{shown(most, unit)}</span></div>
+        <div class="ht-heat-key"><span>{shown(least, unit)}</span><i /><span>{shown(most, unit)}</span>
+          {unsure > 0 ? <span>pale: within the clock uncertainty, at most ±{shown(unsure, unit)}</span> : null}</div>
       </div>
       {tip}
     </Frame>
@@ -74,8 +77,10 @@ function extent(values: number[], pick: (a: number, b: number) => number): numbe
 
 interface Drawing {
   rows: string[]; columns: string[]; values: (number | null)[][]; unit: Unit;
-  left: number; cell: number; high: number; width: number; height: number; least: number; most: number;
+  left: number; cell: number; high: number; width: number; height: number; least: number; most: number; faint: HeatMapProps["faint"];
 }
+
+const FAINT = 0.25;
 
 function draw(canvas: HTMLCanvasElement, d: Drawing): void {
   const density = devicePixelRatio || 1, ctx = canvas.getContext("2d");
@@ -96,7 +101,7 @@ function draw(canvas: HTMLCanvasElement, d: Drawing): void {
   ctx.textAlign = "center";
   d.values.forEach((row, r) => row.forEach((value, c) => {
     if (value === null) return;
-    const color = mix(low, top, (value - d.least) / span);
+    const color = mix(low, top, (value <= (d.faint?.[r]?.[c] ?? 0) ? FAINT : 1) * (value - d.least) / span);
     ctx.fillStyle = `rgb(${color.join(" ")})`;
     ctx.fillRect(d.left + d.cell * c, 20 + d.high * r, Math.max(0.5, d.cell - gap), d.high - gapY);
     const text = shown(value, d.unit);
