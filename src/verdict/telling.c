@@ -114,6 +114,7 @@ static void say_tops(struct ht_telling *s, const struct ht_tops *tops, const str
 	f.variant = tops->n ? "" : topic->why;
 	if (tops->n) {
 		ht_finding_subject(&f, topic->subject, tops->list[0].name);
+		ht_finding_text(&f, "name", names[0]);
 		ht_finding_value(&f, (double)tops->list[0].ns, "ns");
 		ht_finding_share(
 		        &f, ht_ratio(tops->list[0].ns, tops->total_ns), topic->of, HT_NO_I64);

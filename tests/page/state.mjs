@@ -16,7 +16,8 @@ try {
   const { page, errors } = await open(browser, url);
   const main = page.locator("#main");
   const table = verb => page.locator(`section[data-verb="${verb}"] .ht-table`).first();
-  const nav = name => page.locator("nav a", { hasText: new RegExp(`^${name}`) });
+  const nav = name => page.locator("nav.nav a", { hasText: new RegExp(`^${name}`) });
+  const tab = name => page.locator("nav.tabs a", { hasText: new RegExp(`^${name}$`) });
 
   // the first run's overview without being asked
   await settle(page);
@@ -24,8 +25,13 @@ try {
 
   // group-by, order and filter are in the URL, and survive a reload
   await go(page, at("train", "overview"));
-  await nav("Operators").click();
+  // eight places; the views of one are its tabs
+  check("places", await page.locator("nav.nav a span").allInnerTexts(), ["Overview", "Timeline", "Kernels & operators",
+    "Modules & code", "Memory", "Ranks & communication", "Compare", "Explore"]);
+  await nav("Kernels").click();
+  await tab("Operators").click();
   await settle(page);
+  check("the place stays", await page.locator("nav.nav a[aria-current]").innerText(), "Kernels & operators\n3");
   check("operators", await hash(page), at("train", "operators"));
   await page.getByRole("radio", { name: "shape", exact: true }).click();
   await settle(page);
@@ -85,6 +91,10 @@ try {
   await settle(page);
   await includes(page, "rank=2");
   checkTable("only rank 2", await readTable(table("temporal-breakdown")), wanted.rank_2);
+  check("the verdict is the table's", await main.locator("h1").innerText(), wanted.exposed);
+  await main.locator(".lead a.next").click();
+  await settle(page);
+  check("where it leads", await hash(page), at("straggler", "overlap?rank=2"));
   await nav("Kernels").click();
   await settle(page);
   check("the rank stays", await hash(page), at("straggler", "kernels?rank=2"));
@@ -110,9 +120,10 @@ try {
   await page.locator(".verdict .evidence a").first().click();
   await settle(page);
   check("evidence", await hash(page), at("straggler", "stragglers"));
+  if (!(await main.locator("h1").innerText()).startsWith("Rank 2 delays the other ranks by")) throw new Error("no verdict");
 
   // keys and search
-  await page.keyboard.press("4");
+  await page.keyboard.press("3");
   await settle(page);
   await includes(page, "/kernels");
   await page.keyboard.press("/");

@@ -12,12 +12,12 @@ const inner = await (await outer.waitForSelector("iframe[title=Holotrace]", { ti
 await inner.getByText("Advice").first().waitFor({ timeout: 30000 });
 await page.screenshot({ path: picture });
 await inner.evaluate(() => { location.hash = location.hash.replace(/\/overview.*/, "/kernels"); });
-await inner.getByRole("heading", { name: "Kernels by time" }).first().waitFor({ timeout: 30000 });
+await inner.locator("nav.tabs a[aria-current=page]", { hasText: "Kernels" }).waitFor({ timeout: 30000 });
 // the address has the place: a reload shows it again, and so does who opens the address elsewhere
 const inside = async where => {
   const frame = await (await where.waitForSelector("iframe", { timeout: 30000 })).contentFrame();
   const own = await (await frame.waitForSelector("iframe[title=Holotrace]", { timeout: 30000 })).contentFrame();
-  await own.getByRole("heading", { name: "Kernels by time" }).first().waitFor({ timeout: 30000 });
+  await own.locator("nav.tabs a[aria-current=page]", { hasText: "Kernels" }).waitFor({ timeout: 30000 });
 };
 const address = page.url();
 await page.reload();

@@ -157,12 +157,18 @@ def has_sqlite():
     return b"SQLite" in support.output("version")
 
 
+def capital(text):
+    return text[0].upper() + text[1:]
+
+
 def test_state_search_and_drill_down(site):
     root, url = site
     found = ids(url)
     served.drive("state.mjs", url, json.dumps(found), json.dumps({
         "by_shape": served.table("operators", root / "train", "--by", "shape", "--sort", "-calls"),
         "rank_2": served.table("temporal-breakdown", root / "straggler", "--rank", "2"),
+        "exposed": capital(next(one["sentence"] for one in served.table("temporal-breakdown", root / "straggler", "--rank", "2")
+                                ["findings"] if one["state"] == "found")),
         "sql_query": SQL,
         "sql": json.loads(support.output("sql", root / "train", SQL, "--format", "json")) if has_sqlite() else None,
         "csv": support.output("kernels", root / "train", "--format", "csv").decode(),

@@ -23,9 +23,20 @@ export interface Table {
   columns: Column[];
   rows: Cell[][];
   notes: string[];
+  findings?: TableFinding[]; // the notes as data; files of older reports lack them
   hidden: number;          // rows that top or offset left out
   bar: string | null;      // the column of shares to draw as bars
   says_no?: boolean;
+}
+
+// What the rows of a table say together, or what to know about them; of plain sentences kind is "note".
+export interface TableFinding {
+  severity: "info" | "warning";
+  kind: string;
+  state: "found" | "none" | "unknown" | null;
+  sentence: string;
+  values: Readonly<Record<string, Cell>>;
+  next: { verb: string; args: Readonly<Record<string, string>> } | null;
 }
 
 export interface Param {

@@ -8,7 +8,7 @@ import type { App } from "./context";
 import { useTable } from "./hooks";
 import { eventLink, formatRoute, go, linkTo } from "./route";
 import { Rows } from "./rows";
-import { shownViews } from "../views/registry";
+import { PLACES, tabsOf } from "../views/registry";
 
 interface Hit {
   kind: string;
@@ -71,7 +71,11 @@ function localHits(app: App, words: readonly string[], operators: string[], kern
   const runLink = (id: string) => formatRoute({ run: id, view: route.view, sub: route.sub, query: {} });
   const others = app.runs.runs.filter((one) => one.id !== run.id);
   const found = [
-    ...pick(shownViews(app).map((view) => hit("view", view.title, linkTo(route, view.id), view.group))),
+    ...pick(
+      PLACES.flatMap((place) =>
+        tabsOf(app, place).map((view) => hit("view", view.title, linkTo(route, view.id), place.title)),
+      ),
+    ),
     ...pick(others.map((one) => hit("run", one.name, runLink(one.id)))),
   ];
   if (words.length === 0) return found;

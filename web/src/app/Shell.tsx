@@ -16,67 +16,72 @@ import { Busy, Empty, ProblemBox } from "./parts";
 import { formatRoute, go, linkTo, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
-import { GROUPS, shownViews, viewOf } from "../views/registry";
+import { PLACES, placeOf, tabsOf, viewOf } from "../views/registry";
+import type { Place } from "../views/registry";
 
 const THEME_WORD = { system: "as the system", light: "light", dark: "dark" } as const;
 
 function Nav() {
   const app = useApp();
-  const here = viewOf(app.route.view);
+  const here = placeOf(app.route.view);
   return (
-    <nav class="nav" aria-label="Views">
-      {GROUPS.map((group) => {
-        const views = shownViews(app).filter((view) => view.group === group);
-        if (views.length === 0) return null;
-        return (
-          <div key={group} class="nav-group">
-            {group ? <h2>{group}</h2> : null}
-            {views.map((view) => (
-              <a
-                key={view.id}
-                href={linkTo(app.route, view.id)}
-                class={view === here ? "on" : ""}
-                aria-current={view === here ? "page" : undefined}
-              >
-                <span>{view.title}</span>
-                {view.key ? <kbd>{view.key.toUpperCase()}</kbd> : null}
-              </a>
-            ))}
-          </div>
-        );
-      })}
+    <nav class="nav" aria-label="Places">
+      {PLACES.map((place) => (
+        <a
+          key={place.title}
+          href={linkTo(app.route, firstOf(place))}
+          class={place === here ? "on" : ""}
+          aria-current={place === here ? "page" : undefined}
+        >
+          <span>{place.title}</span>
+          <kbd>{place.key}</kbd>
+        </a>
+      ))}
     </nav>
   );
 }
 
-// The same in one line, where there is no room at the left.
-function ViewChooser() {
+const firstOf = (place: Place): string => place.views[0]?.id ?? "overview";
+
+// The views of the place that is open; a place of one view needs none.
+function Tabs() {
   const app = useApp();
-  const views = shownViews(app);
-  const options = (group: string) =>
-    views
-      .filter((view) => view.group === group)
-      .map((view) => (
-        <option key={view.id} value={view.id}>
+  const place = placeOf(app.route.view);
+  const tabs = place ? tabsOf(app, place) : [];
+  if (tabs.length < 2) return null;
+  return (
+    <nav class="tabs" aria-label={`Views of ${place?.title ?? ""}`}>
+      {tabs.map((view) => (
+        <a
+          key={view.id}
+          href={linkTo(app.route, view.id)}
+          aria-current={view.id === app.route.view ? "page" : undefined}
+        >
           {view.title}
-        </option>
-      ));
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+// The places in one line, where there is no room at the left.
+function PlaceChooser() {
+  const { route } = useApp();
   return (
     <label class="chooser view-chooser">
       <span class="dim">view</span>
       <select
-        value={views.some((view) => view.id === app.route.view) ? app.route.view : "analyses"}
-        onChange={(event) => go(linkTo(app.route, event.currentTarget.value))}
+        value={placeOf(route.view)?.title}
+        onChange={(event) => {
+          const place = PLACES.find((one) => one.title === event.currentTarget.value);
+          if (place) go(linkTo(route, firstOf(place)));
+        }}
       >
-        {GROUPS.map((group) =>
-          group ? (
-            <optgroup key={group} label={group}>
-              {options(group)}
-            </optgroup>
-          ) : (
-            options(group)
-          ),
-        )}
+        {PLACES.map((place) => (
+          <option key={place.title} value={place.title}>
+            {place.title}
+          </option>
+        ))}
       </select>
     </label>
   );
@@ -91,7 +96,7 @@ function Top(props: { search: () => void }) {
       <SpanChooser />
       <RankChooser />
       <StepChooser />
-      <ViewChooser />
+      <PlaceChooser />
       <span class="grow" />
       <button type="button" class="search-box" aria-label="Search events, operators, kernels" onClick={props.search}>
         <span>Search events, operators, kernels</span>
@@ -113,14 +118,16 @@ function Top(props: { search: () => void }) {
 
 const KEYS: readonly [string, string][] = [
   ["⌘K  or  /", "search"],
-  ["1 … 8", "the first views"],
-  ["D", "diff"],
+  ["1 … 8", "the places at the left"],
+  ["D", "compare"],
   ["Q", "SQL"],
   ["?", "these keys"],
   ["Esc", "close"],
   ["click on a header", "sort; with shift add to the order"],
   ["click on a chart", "filter, or open what is behind it"],
 ];
+
+const LETTERS: Readonly<Record<string, string>> = { d: "diff", q: "sql" };
 
 function Help(props: { close: () => void }) {
   return (
@@ -219,8 +226,9 @@ function Frame(props: { lost: string | null }) {
     help: () => setOpen("help"),
     close,
     view: (key) => {
-      const view = shownViews(app).find((one) => one.key === key);
-      if (view) go(linkTo(app.route, view.id));
+      const place = PLACES.find((one) => one.key === key);
+      const view = place ? firstOf(place) : LETTERS[key];
+      if (view) go(linkTo(app.route, view));
       return view !== undefined;
     },
     ownLetters: app.route.view === "timeline",
@@ -242,6 +250,7 @@ function Frame(props: { lost: string | null }) {
         <LoadingStrip />
         <FailedStrip />
         <Guard resetKey={`${app.run.id} ${app.route.view} ${app.route.sub}`}>
+          <Tabs />
           <Middle />
         </Guard>
       </main>

@@ -1,4 +1,4 @@
-// The pieces that views are made of: heads, switches, what to show while waiting or when there is nothing, and a
+// The pieces that views are made of: switches, what to show while waiting or when there is nothing, and a
 // verb's table with its options.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -8,6 +8,7 @@ import type { DataTableProps, SortKey } from "../ui/DataTable";
 import { tableUrl } from "./api";
 import type { Query } from "./api";
 import { analysisOf, chosen, useApp } from "./context";
+import { conclusionOf, Findings, queryOf } from "./Head";
 import { useTable } from "./hooks";
 import type { Asked } from "./hooks";
 import { cellLink } from "./links";
@@ -15,18 +16,6 @@ import { eventLink, go, linkWith } from "./route";
 import type { Route } from "./route";
 import { Rows } from "./rows";
 import type { Row } from "./rows";
-
-export function Head(props: { title: string; lead?: ComponentChildren; children?: ComponentChildren }) {
-  return (
-    <header class="head">
-      <div class="head-words">
-        <h1>{props.title}</h1>
-        {props.lead ? <p class="lead">{props.lead}</p> : null}
-      </div>
-      {props.children ? <div class="head-tools">{props.children}</div> : null}
-    </header>
-  );
-}
 
 export interface Option {
   value: string;
@@ -193,7 +182,6 @@ export interface VerbTableProps {
   url?: boolean; // its order and filter are the URL's: for the main table of a view
 }
 
-const TOP = 10000;
 const SEARCH_FROM = 8;
 const HEIGHT = "min(72vh, 900px)";
 
@@ -220,7 +208,7 @@ function shown(rows: Rows, props: VerbTableProps): View {
 // A verb's table as the registry has it: title, method, rows, notes, download.
 export function VerbTable(props: VerbTableProps) {
   const app = useApp();
-  const query: Query = { ...chosen(app, props.verb), top: props.top ?? TOP, ...props.query };
+  const query = queryOf(app, props.verb, props.query, props.top);
   return (
     <section class="block" data-verb={props.verb}>
       <Ask verb={props.verb} query={query} title={props.title} tools={props.tools}>
@@ -265,13 +253,14 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
         table={table}
         search={table.rows.length > SEARCH_FROM}
         height={given.height ?? HEIGHT}
-        notes={!given.quiet}
+        notes={false}
         {...(given.url ? urlOrder(route) : {})}
         onEvent={(id) => go(eventLink(route, id))}
         onRow={onRow ? (row) => onRow(rows, whole.get(row) ?? row) : undefined}
         linkOf={(column, row) => cellLink(app, table, column, row)}
         downloadUrl={(format) => tableUrl(run.id, given.verb, { ...query, top: "all" }, format)}
       />
+      {given.quiet ? null : <Findings table={rows.table} without={given.url ? conclusionOf(rows.table) : undefined} />}
     </>
   );
 }

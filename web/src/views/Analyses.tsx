@@ -1,7 +1,7 @@
 // Every analysis of the registry with the question it answers.
 import { useState } from "preact/hooks";
 import { useApp } from "../app/context";
-import { Head } from "../app/parts";
+import { Head } from "../app/Head";
 import { linkTo } from "../app/route";
 
 export function Analyses() {

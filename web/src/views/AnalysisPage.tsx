@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import type { Analysis, Param } from "../model";
 import { useApp } from "../app/context";
 import { analysisOf } from "../app/context";
-import { Empty, Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Empty, VerbTable } from "../app/parts";
 import { go, linkTo, linkWith } from "../app/route";
 import type { Change } from "../app/route";
 

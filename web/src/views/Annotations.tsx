@@ -2,7 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { Flame } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { rankList } from "./ranks";
@@ -43,7 +44,7 @@ export function Annotations() {
   const group = route.query["group-by"] ?? "annotation";
   return (
     <>
-      <Head
+      <Head verb="kernel-annotations"
         title="Annotations"
         lead="Device time inside user annotations: by the annotations around its launch, or by those drawn on the device."
       >

@@ -1,11 +1,12 @@
 // How fast copies between host and device are, over time and in sum.
-import { Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { VerbTable } from "../app/parts";
 import { Series } from "./Series";
 
 export function Bandwidth() {
   return (
     <>
-      <Head title="Copy bandwidth" lead="How fast copies between host and device, and fills, are." />
+      <Head verb="memory-bandwidth" title="Copy bandwidth" lead="How fast copies between host and device, and fills, are." />
       <Series
         verb="memory-bandwidth"
         column="memory_bw_gbps"

@@ -2,7 +2,8 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
@@ -59,7 +60,7 @@ export function Communication() {
       : undefined;
   return (
     <>
-      <Head
+      <Head verb="collectives"
         title="Communication"
         lead="What collectives wait for and how fast they move data. Waiting is until the last rank has started; transfer is the rest."
       />

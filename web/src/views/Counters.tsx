@@ -1,5 +1,6 @@
 // Hardware counters of kernels, where the trace has them.
-import { Empty, Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Empty, VerbTable } from "../app/parts";
 import { useApp } from "../app/context";
 import { analysisOf } from "../app/context";
 
@@ -8,7 +9,7 @@ export function Counters() {
   if (!analysisOf(app, "cupti-counters")) return <Empty title="This build has no analysis of counters" />;
   return (
     <>
-      <Head
+      <Head verb="cupti-counters"
         title="Counters"
         lead="What the hardware counters say about each kernel and its operator. They are recorded with CUPTI's range profiler (experimental_config of the profiler)."
       />

@@ -2,7 +2,8 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { rankList } from "./ranks";
@@ -86,7 +87,7 @@ export function CriticalPath() {
   const acrossTable = across && !NO_ACROSS.includes(view);
   return (
     <>
-      <Head
+      <Head verb="critical-path" query={{ view, across: acrossTable || undefined }}
         title="Critical path"
         lead="What the time of each step depends on: shortening anything else does not shorten the step."
       >

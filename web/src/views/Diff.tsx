@@ -4,7 +4,8 @@ import { human } from "../ui/format";
 import { Bars } from "../ui/charts";
 import type { Query } from "../app/api";
 import { useApp } from "../app/context";
-import { Ask, choicesOf, Empty, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, choicesOf, Empty, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 

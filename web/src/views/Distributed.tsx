@@ -2,7 +2,8 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, stackOf } from "./stacks";
@@ -53,7 +54,7 @@ export function Distributed() {
   const by = route.query.by ?? "rank";
   return (
     <>
-      <Head
+      <Head verb="distributed"
         title="Distributed"
         lead="How computing and communicating share each rank's steps, and what communication waits for."
       >

@@ -3,7 +3,8 @@ import { classColor, nameHue } from "../ui/colors";
 import { Roofline, type Mark, type Roof } from "../ui/charts";
 import { full, shown } from "../ui/charts/frame";
 import { useApp } from "../app/context";
-import { Ask, Head, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { eventLink, go, linkTo } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import type { Class } from "../ui/colors";
@@ -92,7 +93,7 @@ export function Efficiency() {
   const by = route.query.by ?? "op";
   return (
     <>
-      <Head
+      <Head verb="efficiency"
         title="Efficiency"
         lead="How close operators come to what the device can do, and how much GPU time well-tuned kernels would save."
       />

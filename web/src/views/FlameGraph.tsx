@@ -2,7 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { Flame } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { stackClass } from "./names";
@@ -55,7 +56,7 @@ export function FlameGraph() {
       : "time of GPU activity under the events around its launch";
   return (
     <>
-      <Head title="Flame graph" lead={`Which stacks of Python functions and operators the time is spent in: ${words}.`}>
+      <Head verb="stacks" title="Flame graph" lead={`Which stacks of Python functions and operators the time is spent in: ${words}.`}>
         <UrlSwitch
           name="time"
           label="time of:"

@@ -2,7 +2,8 @@
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { deviceWord } from "./ranks";
@@ -43,7 +44,7 @@ export function Idle() {
   const threshold = route.query.threshold;
   return (
     <>
-      <Head
+      <Head verb="idle-breakdown" query={{ by, threshold }}
         title="Idle time"
         lead="What each stream waited for while it was idle: the host, the launch of the next kernel, or communication."
       >

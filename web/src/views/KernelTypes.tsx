@@ -6,7 +6,8 @@ import { Bars } from "../ui/charts";
 import { MinMaxBars } from "../ui/charts";
 import { Shares } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { rankList } from "./ranks";
@@ -147,7 +148,7 @@ export function KernelTypes() {
     go(linkWith(route, { kernel: rows.text(row, "name"), type: rows.text(row, "kernel_type") }));
   return (
     <>
-      <Head
+      <Head verb="kernel-breakdown"
         title="Kernel types"
         lead="What kinds of work fill the device's busy time, which kernels cost most of each, and whether it is even over ranks."
       />

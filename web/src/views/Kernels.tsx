@@ -4,7 +4,8 @@ import { Shares } from "../ui/charts";
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
 import { isNamed } from "../app/links";
-import { Ask, Head, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { Details } from "./Details";
@@ -82,7 +83,7 @@ export function Kernels() {
   const chosenName = route.query.name;
   return (
     <>
-      <Head
+      <Head verb="kernels" query={{ by }}
         title="Kernels"
         lead="Which kernels take the device's time, and how well they fill it. Click on one to see where it is launched and its calls."
       />

@@ -1,7 +1,8 @@
 // How long launches take and how long launched work waits, with those that stand out.
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkTo } from "../app/route";
 import { TopBars } from "./TopBars";
@@ -22,7 +23,7 @@ export function Launch() {
   };
   return (
     <>
-      <Head
+      <Head verb="launch-stats"
         title="Launches"
         lead="How long launch calls take, how long launched work waits, and which launches stand out."
       >

@@ -8,7 +8,8 @@ import { Lines } from "../ui/charts";
 import { chosen, useApp } from "../app/context";
 import { useTable } from "../app/hooks";
 import { quoted } from "../app/links";
-import { Ask, Busy, Head, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, Busy, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { Rows } from "../app/rows";
 import type { Row } from "../app/rows";
@@ -239,7 +240,7 @@ export function Memory() {
   const looked = asked.table !== null || asked.problem !== null;
   return (
     <>
-      <Head title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
+      <Head verb="memory-curve" title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
       {summary ? <Snapshot summary={summary} /> : null}
       {looked ? <Profiled quiet={summary !== null} /> : <Busy what="Looking for a memory snapshot …" />}
     </>

@@ -7,7 +7,8 @@ import type { FlameNode } from "../ui/charts";
 import { tableUrl } from "../app/api";
 import { chosen, useApp } from "../app/context";
 import { isNamed, quoted } from "../app/links";
-import { Ask, Head, UrlSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
@@ -322,7 +323,7 @@ export function Modules() {
   );
   return (
     <>
-      <Head
+      <Head verb="modules"
         title="Modules"
         lead="Which modules of the model take the time, forward and backward, in the order of the model."
       />

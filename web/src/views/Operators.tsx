@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { classColor } from "../ui/colors";
 import { analysisOf, useApp } from "../app/context";
 import { isNamed } from "../app/links";
-import { Ask, choicesOf, Head, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, choicesOf, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
@@ -123,7 +124,7 @@ export function Operators() {
   const chosenName = route.query.name;
   return (
     <>
-      <Head
+      <Head verb="operators" query={{ by }}
         title="Operators"
         lead="Which operators take the time, on the host and on the device. Click on one to see its shapes, call stacks, kernels and calls."
       />

@@ -1,7 +1,8 @@
 // How much communication is hidden behind computing, and how much is exposed.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { OVERLAP_PARTS, stackOf } from "./stacks";
 
@@ -10,7 +11,7 @@ export function Overlap() {
   const by = route.query.by ?? "rank";
   return (
     <>
-      <Head
+      <Head verb="comm-overlap"
         title="Overlap"
         lead="How much communication is hidden behind computing, and how much is exposed: waiting for the last rank, then transfer."
       >

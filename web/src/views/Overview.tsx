@@ -6,30 +6,25 @@ import { classColor } from "../ui/colors";
 import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
-import { analysisOf, useApp } from "../app/context";
-import type { App } from "../app/context";
+import { useApp } from "../app/context";
 import { capital, FIGURES, findingsOf, headline, ofKind } from "../app/findings";
-import type { Finding, Next } from "../app/findings";
+import type { Finding } from "../app/findings";
+import { NextLink } from "../app/Head";
 import { nextLink, verbLink } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
-import { viewOf } from "./registry";
 import { deviceWord, rankList } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
 function Evidence(props: { finding: Finding }) {
-  const app = useApp(), { route } = app;
+  const { route } = useApp();
   const { next, line, events } = props.finding;
   return (
     <span class="evidence">
-      {next ? (
-        <a href={nextLink(app, next)} title={line}>
-          {viewTitle(app, next)} →
-        </a>
-      ) : null}
+      <NextLink next={next} title={line} />
       {events.slice(0, 3).map((id) => (
         <a key={id} class="event-link" href={eventLink(route, id)} title={`${eventTitle(id)} in the timeline`}>
           {id}
@@ -42,12 +37,6 @@ function Evidence(props: { finding: Finding }) {
 function eventTitle(id: string): string {
   const [rank, event] = id.split(":");
   return `rank ${rank}, event ${event}`;
-}
-
-// The view that a "next" opens, in its own words.
-function viewTitle(app: App, next: Next): string {
-  const view = viewOf(analysisOf(app, next.verb)?.page_view ?? "")?.title;
-  return view && view !== "Overview" ? view : capital(next.verb.split("-").join(" "));
 }
 
 function Figure(props: { label: string; value: string; title?: string; href?: string }) {
@@ -217,7 +206,7 @@ const METRICS: readonly Metric[] = [
     label: "lateness",
     verb: "collectives",
     column: "late_ns",
-    query: { view: "calls", columns: "rank,step,late_ns", sort: "-late_ns" },
+    query: { view: "calls", columns: "rank,step,late_ns,uncertainty_ns", sort: "-late_ns" },
     says: "after the first rank, worst collective of the step",
   },
   { value: "total", label: "step time", verb: "steps", column: "total_ns", query: {}, says: "length of the step" },
@@ -284,6 +273,7 @@ function MetricMap(props: { metric: Metric }) {
             of={metric.says}
             unit="ns"
             values={values}
+            faint={metric.value === "late" ? grid(rows, "uncertainty_ns").values : undefined}
             rows={ranks.map((rank) => `rank ${rank}`)}
             columns={steps.map((step) => `step ${step}`)}
             onClick={(r, c) => go(linkTo(route, "timeline", { rank: ranks[r], step: steps[c] }))}

@@ -1,11 +1,12 @@
 // How much launched work waits on each stream, and whether the host blocks because a queue is full.
-import { Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { VerbTable } from "../app/parts";
 import { Series } from "./Series";
 
 export function Queue() {
   return (
     <>
-      <Head
+      <Head verb="queue-length"
         title="Queue length"
         lead="How much launched work waits on each stream: long queues keep the device fed, empty ones leave it dry."
       />

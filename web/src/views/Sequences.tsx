@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { shortName } from "../ui/format";
 import { useApp } from "../app/context";
-import { Ask, Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, VerbTable } from "../app/parts";
 import { go, linkTo, linkWith } from "../app/route";
 import { TopBars } from "./TopBars";
 
@@ -49,7 +50,7 @@ export function Sequences() {
   const query = { operator: route.query.operator, "min-length": route.query["min-length"] };
   return (
     <>
-      <Head
+      <Head verb="kernel-sequences"
         title="Kernel sequences"
         lead="Which sequences of kernels an operator launches again and again. Click on a row to see the sequence."
       >

@@ -7,7 +7,8 @@ import type { App } from "../app/context";
 import { useApp } from "../app/context";
 import { problemOf } from "../app/hooks";
 import { eventOf } from "../app/links";
-import { Busy, Head, ProblemBox } from "../app/parts";
+import { Head } from "../app/Head";
+import { Busy, ProblemBox } from "../app/parts";
 import { eventLink, go, linkWith } from "../app/route";
 
 const EXAMPLES: readonly [title: string, query: string][] = [

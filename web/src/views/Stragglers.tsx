@@ -1,18 +1,11 @@
 // Which ranks keep the others waiting, by how much and why, and at which collectives.
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
-import { Ask, Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { TopBars } from "./TopBars";
-
-function Words() {
-  return (
-    <Ask verb="summary" query={{ where: 'topic == "slow rank"' }}>
-      {(rows) => <p class="statement">{rows.all.map((row) => rows.text(row, "finding")).join(" ")}</p>}
-    </Ask>
-  );
-}
 
 export function Stragglers() {
   const { route } = useApp();
@@ -20,11 +13,10 @@ export function Stragglers() {
   const keep = last ? (rows: Rows, row: Row) => rows.text(row, "last_rank") === last : undefined;
   return (
     <>
-      <Head
+      <Head verb="stragglers"
         title="Stragglers"
         lead="Which ranks keep the others waiting, by how much, why, and at which collectives."
       />
-      <Words />
       <section class="block chart">
         <Ask verb="stragglers">
           {(rows) => (

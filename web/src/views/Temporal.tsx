@@ -1,7 +1,8 @@
 // How much of the GPU's time is idle, computing, or spent on anything else.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
-import { Ask, Head, ParamSwitch, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { deviceWord } from "./ranks";
@@ -18,7 +19,7 @@ export function Temporal() {
   const by = route.query.by ?? "rank";
   return (
     <>
-      <Head
+      <Head verb="temporal-breakdown" query={{ by }}
         title="Temporal breakdown"
         lead="How much of the device's time is idle, computing, or spent on anything else. The parts add up to the span from its first to its last work."
       >

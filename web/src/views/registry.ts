@@ -1,4 +1,5 @@
-// The views at the left, in their order. A new analysis needs no entry here: it has its page below All analyses.
+// The places at the left with the views that are their tabs, in their order. A view's id is its place in the URL,
+// whatever tab it is. A new analysis needs no entry here: it has its page below All analyses.
 import type { FunctionComponent } from "preact";
 import type { App } from "../app/context";
 import { Analyses } from "./Analyses";
@@ -30,55 +31,93 @@ import { TimelineView } from "./TimelineView";
 
 export interface View {
   id: string;
-  title: string;
-  group: string;
+  title: string; // of its tab
   component: FunctionComponent;
-  key?: string;
   hidden?: true; // reached by links only
   there?: (app: App) => boolean; // absent: always
 }
 
-const TIME = "Where time goes";
-const RANKS = "Ranks";
-const BREAKDOWNS = "Breakdowns";
-const COMPARE = "Compare";
-const ALL = "Everything";
-
-export const GROUPS: readonly string[] = ["", TIME, RANKS, BREAKDOWNS, COMPARE, ALL];
-
-export const VIEWS: readonly View[] = [
-  { id: "overview", title: "Overview", group: "", component: Overview, key: "1" },
-  { id: "timeline", title: "Timeline", group: "", component: TimelineView, key: "2" },
-  { id: "operators", title: "Operators", group: TIME, component: Operators, key: "3" },
-  { id: "kernels", title: "Kernels", group: TIME, component: Kernels, key: "4" },
-  { id: "modules", title: "Modules", group: TIME, component: Modules, key: "5" },
-  { id: "flame", title: "Flame graph", group: TIME, component: FlameGraph, key: "6" },
-  { id: "efficiency", title: "Efficiency", group: TIME, component: Efficiency },
-  { id: "memory", title: "Memory", group: TIME, component: Memory, key: "7" },
-  { id: "communication", title: "Communication", group: RANKS, component: Communication, key: "8" },
-  { id: "distributed", title: "Distributed", group: RANKS, component: Distributed },
-  { id: "stragglers", title: "Stragglers", group: RANKS, component: Stragglers },
-  { id: "overlap", title: "Overlap", group: RANKS, component: Overlap },
-  { id: "temporal", title: "Temporal", group: BREAKDOWNS, component: Temporal },
-  { id: "idle", title: "Idle", group: BREAKDOWNS, component: Idle },
-  { id: "kernel-types", title: "Kernel types", group: BREAKDOWNS, component: KernelTypes },
-  { id: "annotations", title: "Annotations", group: BREAKDOWNS, component: Annotations },
-  { id: "queue", title: "Queue length", group: BREAKDOWNS, component: Queue },
-  { id: "bandwidth", title: "Copy bandwidth", group: BREAKDOWNS, component: Bandwidth },
-  { id: "launch", title: "Launches", group: BREAKDOWNS, component: Launch },
-  { id: "sequences", title: "Kernel sequences", group: BREAKDOWNS, component: Sequences },
-  { id: "critical-path", title: "Critical path", group: BREAKDOWNS, component: CriticalPath },
-  { id: "counters", title: "Counters", group: BREAKDOWNS, component: Counters },
-  { id: "diff", title: "Diff", group: COMPARE, component: Diff, key: "d" },
-  { id: "sql", title: "SQL", group: ALL, component: Sql, key: "q", there: sqlIsThere },
-  { id: "analyses", title: "All analyses", group: ALL, component: Analyses },
-  { id: "analysis", title: "Analysis", group: ALL, component: AnalysisPage, hidden: true },
-];
-
-export function viewOf(id: string): View | undefined {
-  return VIEWS.find((view) => view.id === id);
+// An entry at the left: what belongs together, as tabs. It opens with the first of them.
+export interface Place {
+  title: string;
+  key: string;
+  views: readonly View[];
 }
 
-export function shownViews(app: App): View[] {
-  return VIEWS.filter((view) => !view.hidden && (view.there?.(app) ?? true));
+export const PLACES: readonly Place[] = [
+  {
+    title: "Overview",
+    key: "1",
+    views: [
+      { id: "overview", title: "Verdict", component: Overview },
+      { id: "temporal", title: "Device time", component: Temporal },
+      { id: "idle", title: "Idle time", component: Idle },
+      { id: "critical-path", title: "Critical path", component: CriticalPath },
+    ],
+  },
+  { title: "Timeline", key: "2", views: [{ id: "timeline", title: "Timeline", component: TimelineView }] },
+  {
+    title: "Kernels & operators",
+    key: "3",
+    views: [
+      { id: "kernels", title: "Kernels", component: Kernels },
+      { id: "operators", title: "Operators", component: Operators },
+      { id: "kernel-types", title: "Kernel types", component: KernelTypes },
+      { id: "efficiency", title: "Efficiency", component: Efficiency },
+      { id: "launch", title: "Launches", component: Launch },
+      { id: "queue", title: "Queue length", component: Queue },
+      { id: "sequences", title: "Kernel sequences", component: Sequences },
+      { id: "counters", title: "Counters", component: Counters },
+    ],
+  },
+  {
+    title: "Modules & code",
+    key: "4",
+    views: [
+      { id: "modules", title: "Modules", component: Modules },
+      { id: "flame", title: "Flame graph", component: FlameGraph },
+      { id: "annotations", title: "Annotations", component: Annotations },
+    ],
+  },
+  {
+    title: "Memory",
+    key: "5",
+    views: [
+      { id: "memory", title: "Memory", component: Memory },
+      { id: "bandwidth", title: "Copy bandwidth", component: Bandwidth },
+    ],
+  },
+  {
+    title: "Ranks & communication",
+    key: "6",
+    views: [
+      { id: "stragglers", title: "Stragglers", component: Stragglers },
+      { id: "distributed", title: "Steps of ranks", component: Distributed },
+      { id: "communication", title: "Collectives", component: Communication },
+      { id: "overlap", title: "Overlap", component: Overlap },
+    ],
+  },
+  { title: "Compare", key: "7", views: [{ id: "diff", title: "What changed", component: Diff }] },
+  {
+    title: "Explore",
+    key: "8",
+    views: [
+      { id: "analyses", title: "All analyses", component: Analyses },
+      { id: "sql", title: "SQL", component: Sql, there: sqlIsThere },
+      { id: "analysis", title: "Analysis", component: AnalysisPage, hidden: true },
+    ],
+  },
+];
+
+export function placeOf(id: string): Place | undefined {
+  return PLACES.find((place) => place.views.some((view) => view.id === id));
+}
+
+export function viewOf(id: string): View | undefined {
+  return placeOf(id)?.views.find((view) => view.id === id);
+}
+
+// The tabs of a place in this run.
+export function tabsOf(app: App, place: Place): View[] {
+  return place.views.filter((view) => !view.hidden && (view.there?.(app) ?? true));
 }
