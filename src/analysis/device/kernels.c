@@ -13,7 +13,7 @@
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
 #include "model/device/kernel_counters.h"
-#include "model/calls/kernel_groups.h"
+#include "model/groups/kernel_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

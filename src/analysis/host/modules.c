@@ -13,7 +13,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
-#include "model/calls/module_groups.h"
+#include "model/groups/module_groups.h"
 
 #include <math.h>
 

@@ -14,7 +14,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
-#include "model/calls/op_groups.h"
+#include "model/groups/op_groups.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #ifndef HT_MODEL_COMPARE_VIEW_DIFF_H
 #define HT_MODEL_COMPARE_VIEW_DIFF_H
 
-#include "model/calls/kernel_groups.h"
-#include "model/calls/module_groups.h"
-#include "model/calls/op_groups.h"
+#include "model/groups/kernel_groups.h"
+#include "model/groups/module_groups.h"
+#include "model/groups/op_groups.h"
 
 extern const struct ht_column ht_op_diff_columns[];
 extern const struct ht_column ht_kernel_diff_columns[];

@@ -464,16 +464,6 @@ static enum ht_status make_calls(struct maker *m, const struct ht_frame *frame)
 	return HT_OK;
 }
 
-static bool has_graphs(const struct ht_trace *t)
-{
-	static const char *const names[] = { "cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch",
-		"cudaGraphLaunch_ptsz", "cuGraphLaunch_ptsz" };
-	for (size_t i = 0; i < HT_COUNT(names); i++)
-		if (ht_str_find(t, names[i]) != HT_NO_STR)
-			return true;
-	return false;
-}
-
 enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_efficiency_options *options, struct ht_op_calls *ret)
 {
@@ -492,7 +482,7 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 	m.sequence = ht_arg_cursor(t, "Sequence number");
 	if (!source_of(&m, t))
 		return ht_fail_nomem(run->ctx);
-	if (has_graphs(t))
+	if (ht_has_graph_launches(t))
 		HT_TRY(ht_origins_make(run, false, &m.origins));
 	HT_TRY(ht_op_rules_attached(run, &m.rules));
 	HT_TRY(find_peaks(&m));

@@ -334,6 +334,8 @@ enum ht_status ht_choice_site(
 		.source = ht_line_around(t, twin->lines, entry->launch),
 		.op_trace = entry->op == HT_NONE ? NULL : t,
 		.op_row = entry->op,
+		.is_backward = module != HT_NONE &&
+		               twin->modules.module_ways[entry->launch] == HT_AUTOGRAD_LINK_FORWARD,
 	};
 	return HT_OK;
 }

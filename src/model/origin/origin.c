@@ -30,26 +30,38 @@ static bool is_library_frame(const char *name)
 	       strstr(name, "dist-packages/") || strstr(name, "lib/python");
 }
 
+/* By string id, as names repeat by the million: 0 not looked at yet, 1 no, 2 yes. */
 static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *user)
 {
-	(void)user;
-	return t->kind[row] == HT_KIND_PYTHON && !is_library_frame(ht_str(t, t->name[row])) &&
-	       strchr(ht_str(t, t->name[row]), '(');
+	uint8_t *known = *(uint8_t *const *)user;
+	uint32_t id = t->name[row];
+	if (t->kind[row] != HT_KIND_PYTHON || id == HT_NO_STR)
+		return false;
+	if (!known[id]) {
+		const char *name = ht_str(t, id);
+		known[id] = !is_library_frame(name) && strchr(name, '(') ? 2 : 1;
+	}
+	return known[id] == 2;
 }
 
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *t, const uint32_t **ret_lines)
 {
-	uint32_t *lines;
-	HT_TRY(ht_tree_nearest(run->ctx, t, is_own_line, NULL, run->scratch, &lines));
+	size_t n = t->n_string_offsets + 1;
+	uint8_t *known = ht_mem_zalloc(run->ctx->mem, n);
+	uint32_t *lines = NULL;
+	if (!known)
+		return ht_fail_nomem(run->ctx);
+	enum ht_status status =
+	        ht_tree_nearest(run->ctx, t, is_own_line, &known, run->scratch, &lines);
+	ht_mem_free(run->ctx->mem, known, n);
 	*ret_lines = lines;
-	return HT_OK;
+	return status;
 }
 
 const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint32_t row)
 {
-	uint32_t line = is_own_line(t, row, NULL) ? row : lines[row];
-	return line == HT_NONE ? NULL : ht_str(t, t->name[line]);
+	return lines[row] == HT_NONE ? NULL : ht_str(t, t->name[lines[row]]);
 }
 
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
@@ -82,6 +94,12 @@ enum ht_status ht_origins_make(
 	static const char kind;
 	const struct ht_memoized how = { &kind, with_modules, make, sizeof *ret_origins };
 	return ht_run_memoize(run, &how, &with_modules, ret_origins);
+}
+
+const struct ht_origin *ht_origin_in_graph(const struct ht_origins *o, size_t i_gpu)
+{
+	uint32_t site = o->site ? o->site[i_gpu] : HT_NONE;
+	return site == HT_NONE || o->sites[site].method == HT_ORIGIN_NONE ? NULL : &o->sites[site];
 }
 
 /* An operator of the trace launched it. */
@@ -123,10 +141,10 @@ static void take_name(const struct ht_trace *t, const struct ht_gpu *gpu, struct
 void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *ret_origin)
 {
 	const struct ht_gpu *gpu = &o->trace->gpu[i_gpu];
-	uint32_t site = o->site ? o->site[i_gpu] : HT_NONE;
+	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
 	bool of_graph = o->of_graph && o->of_graph[i_gpu];
-	if (site != HT_NONE && o->sites[site].method != HT_ORIGIN_NONE)
-		*ret_origin = o->sites[site];
+	if (site)
+		*ret_origin = *site;
 	else if (!of_graph && gpu->op != HT_NONE)
 		take_op(o, i_gpu, ret_origin);
 	else

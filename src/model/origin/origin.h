@@ -45,6 +45,8 @@ struct ht_origin {
 	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */
 	const struct ht_trace *op_trace;
 	uint32_t op_row;
+	bool starts_call; /* of a graph: the first activity of its operator in a launch */
+	bool is_backward; /* of a graph: its module is that of the forward operator */
 };
 
 /* One way in which graphs were replayed. */
@@ -67,6 +69,7 @@ struct ht_origins {
 	        site; /* by GPU activity: which of sites, HT_NONE: as the trace itself says; NULL: all so */
 	const uint8_t *of_graph; /* by GPU activity: a graph launch started it; NULL: none does */
 	const struct ht_origin *sites;
+	size_t n_sites;
 	const struct ht_graph_use *graphs;
 	size_t n_graphs;
 	uint64_t n_of_graphs;      /* activities of graph launches */
@@ -86,6 +89,11 @@ enum ht_status ht_origins_make(
         struct ht_run *run, bool with_modules, struct ht_origins *ret_origins) HT_MUST_USE;
 /* Of the i-th GPU activity. */
 void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_origin *ret_origin);
+/* The same where a graph launch started it and its operator or module is known; NULL otherwise. It may be compared: replays of one
+ * kind share it. */
+const struct ht_origin *ht_origin_in_graph(const struct ht_origins *origins, size_t i_gpu);
+/* Whether the trace launches graphs. Without any, nobody needs to ask for what is in them. */
+bool ht_has_graph_launches(const struct ht_trace *trace);
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);

@@ -135,6 +135,7 @@ static enum ht_status use_wrapper(
 		struct ht_origin site = { .method = HT_ORIGIN_NONE };
 		if (calls[i]) {
 			site = ht_origin_of_call(calls[i]);
+			site.op_row = (uint32_t)(calls[i] - graph->calls);
 			site.method = HT_ORIGIN_INDUCTOR;
 			site.confidence = use->graph.confidence;
 		}
@@ -160,6 +161,25 @@ static enum ht_status push_sites(struct reading *r, const struct ht_replay *repl
 		if (!HT_VEC_PUSH(mem, &r->sites, struct ht_origin, site))
 			return ht_fail_nomem(r->run->ctx);
 	}
+	return HT_OK;
+}
+
+/* The first activity of each operator in a launch. */
+static enum ht_status mark_calls(struct reading *r, size_t first, size_t n)
+{
+	struct ht_origin *sites = r->sites.data;
+	uint64_t *keys = ht_arena_room(r->run->scratch, (n + 1) * sizeof *keys);
+	uint32_t *order = ht_arena_room(r->run->scratch, (n + 1) * sizeof *order);
+	if (!keys || !order)
+		return ht_fail_nomem(r->run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = sites[first + i].op ? sites[first + i].op_row : HT_NONE;
+		order[i] = (uint32_t)(first + i);
+	}
+	if (!ht_sort_keys(r->run->ctx->mem, keys, order, n))
+		return ht_fail_nomem(r->run->ctx);
+	for (size_t i = 0; i < n; i++)
+		sites[order[i]].starts_call = keys[i] != HT_NONE && (!i || keys[i] != keys[i - 1]);
 	return HT_OK;
 }
 
@@ -197,6 +217,7 @@ static enum ht_status add_use(
 		HT_TRY(use_wrapper(r, &replay, &use, &has_wrapper));
 	if (!has_wrapper)
 		HT_TRY(push_sites(r, &replay, &choice, &use));
+	HT_TRY(mark_calls(r, use.first_site, n));
 	return HT_VEC_PUSH(r->run->ctx->mem, &r->uses, struct use, use)
 	               ? HT_OK
 	               : ht_fail_nomem(r->run->ctx);
@@ -229,8 +250,10 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 	return HT_OK;
 }
 
+#define MAX_NAMES 8
+
 /* Names of calls that launch graphs, as ids. */
-static size_t find_names(const struct ht_trace *t, uint32_t *ids)
+static size_t find_names(const struct ht_trace *t, uint32_t ids[static MAX_NAMES])
 {
 	static const char *const names[] = { "cudaGraphLaunch", "hipGraphLaunch", "cuGraphLaunch",
 		"cudaGraphLaunch_ptsz", "cuGraphLaunch_ptsz" };
@@ -241,6 +264,12 @@ static size_t find_names(const struct ht_trace *t, uint32_t *ids)
 			ids[n++] = id;
 	}
 	return n;
+}
+
+bool ht_has_graph_launches(const struct ht_trace *t)
+{
+	uint32_t ids[MAX_NAMES];
+	return find_names(t, ids) > 0;
 }
 
 static enum ht_status read_launches(struct reading *r, const uint32_t *ids, size_t n_ids)
@@ -269,6 +298,7 @@ static enum ht_status keep(struct reading *r)
 	for (size_t i = 0; i < r->uses.n; i++)
 		graphs[i] = ((struct use *)r->uses.data)[i].graph;
 	r->origins->sites = sites;
+	r->origins->n_sites = r->sites.n;
 	r->origins->graphs = graphs;
 	r->origins->n_graphs = r->uses.n;
 	r->origins->site = r->site;
@@ -280,7 +310,7 @@ enum ht_status ht_replays_read(struct ht_run *run, struct ht_origins *origins)
 {
 	struct reading r = { .run = run, .t = run->trace, .origins = origins };
 	size_t n_attached = ht_attached_n(run->attached);
-	uint32_t ids[8];
+	uint32_t ids[MAX_NAMES];
 	size_t n_ids = find_names(r.t, ids);
 	r.n_matched = ht_arena_alloc(run->scratch, (n_attached + 1) * sizeof *r.n_matched);
 	r.why = ht_arena_alloc(run->scratch, (n_attached + 1) * sizeof *r.why);

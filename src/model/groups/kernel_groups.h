@@ -4,14 +4,14 @@
  * Kernels of the frame, by category: neither copies nor sets, nor what only waits. Blocks per SM and occupancy are
  * as the profiler estimated them, in millionths and weighted by duration; a kernel without them counts as 0.
  */
-#ifndef HT_MODEL_CALLS_KERNEL_GROUPS_H
-#define HT_MODEL_CALLS_KERNEL_GROUPS_H
+#ifndef HT_MODEL_GROUPS_KERNEL_GROUPS_H
+#define HT_MODEL_GROUPS_KERNEL_GROUPS_H
 
 #include "model/numbers/pooled.h"
 
 enum {
 	HT_KG_NAME,
-	HT_KG_OPERATOR, /* that launched it */
+	HT_KG_OPERATOR, /* that launched it, or has it in a recording of its graph */
 	HT_KG_GRID,
 	HT_KG_BLOCK,
 	HT_KG_REGISTERS,

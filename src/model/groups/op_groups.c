@@ -3,10 +3,11 @@
  *
  * Shapes are spelled the same whoever wrote them: "[[2, 3], []]" for lists, and for Ascend's "2,3;\r\n".
  */
-#include "model/calls/op_groups.h"
+#include "model/groups/op_groups.h"
 
 #include "model/calls/op_details.h"
 #include "model/calls/op_tree.h"
+#include "model/origin/origin.h"
 #include "model/rows/frame.h"
 #include "model/rows/row_stacks.h"
 
@@ -37,11 +38,22 @@ struct grouper {
 	struct ht_pooled pooled;
 	struct ht_stacks stacks; /* of Python functions; only by stack */
 	bool by_shape, by_stack;
+	bool *in; /* by row: of the frame */
 	struct ht_arg_cursor dims, other_dims, stack;
 	uint32_t *text_of_name;  /* by string id; 0: not asked for yet, else the text + 1 */
 	uint32_t *group_of_name; /* likewise, where names alone make groups */
 	uint32_t *text_of_shape; /* likewise, of the arg's text */
 	uint32_t *text_of_stack; /* by stack, likewise */
+	/* of graph launches; origins without a trace: there are none */
+	struct ht_origins origins;
+	uint32_t *group_of_site; /* likewise */
+	struct moved *moved;     /* by node */
+	uint8_t *is_counted;     /* by row: a graph launch that was counted */
+};
+
+/* What a node launched by a graph and an operator of the graph has as its own. */
+struct moved {
+	int64_t ns, tc_ns;
 };
 
 /* ---- shapes ---- */
@@ -147,14 +159,14 @@ static bool find_group(struct grouper *g, uint32_t row, size_t *ret_group)
 	return true;
 }
 
-static bool add_op(struct grouper *g, const struct ht_op_node *node)
+static bool add_op(struct grouper *g, const struct ht_op_node *node, const struct moved *moved)
 {
 	size_t group;
 	if (!find_group(g, node->row, &group))
 		return false;
-	const __int128 values[HT_N_OP_VALUES] = { 1, node->device_self_ns, node->device_total_ns,
-		node->host_self_ns, node->host_total_ns, node->tc_self_ns, node->tc_total_ns,
-		node->tc_eligible, 0 };
+	const __int128 values[HT_N_OP_VALUES] = { 1, node->device_self_ns - moved->ns,
+		node->device_total_ns, node->host_self_ns, node->host_total_ns,
+		node->tc_self_ns - moved->tc_ns, node->tc_total_ns, node->tc_eligible, 0 };
 	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
 }
@@ -176,6 +188,100 @@ static bool add_detail(struct grouper *g, const struct ht_op_detail *op)
 		op->tc_total_ns > 0, 1 };
 	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
+}
+
+/* ---- graph launches ---- */
+
+/* The Python functions around an operator of a recording, innermost first; NULL: none. */
+static bool recorded_stack(struct grouper *g, const struct ht_origin *site, uint32_t *ret_text)
+{
+	const struct ht_trace *t = site->op_trace;
+	const char *text = NULL;
+	uint32_t row = t ? t->parent[site->op_row] : HT_NONE;
+	for (size_t n = 0; row != HT_NONE && n < HT_STACK_DEEP; row = t->parent[row]) {
+		if (t->kind[row] != HT_KIND_PYTHON)
+			continue;
+		const char *name = ht_str(t, t->name[row]);
+		text = text ? ht_arena_printf(g->run->scratch, "%s;%s", text, name) : name;
+		n++;
+		if (!text)
+			return false;
+	}
+	return ht_pooled_text(&g->pooled, text ? text : site->source, ret_text);
+}
+
+static bool find_site_group(struct grouper *g, const struct ht_origin *site, size_t *ret_group)
+{
+	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE };
+	uint32_t *known = &g->group_of_site[site - g->origins.sites];
+	if (!*known) {
+		const char *shape = site->shapes && g->by_shape
+		                            ? spell_shape(g->run->scratch, site->shapes)
+		                            : "[]";
+		size_t group;
+		if (!shape || !ht_pooled_text(&g->pooled, site->op, &texts[HT_OP_NAME]) ||
+		        (g->by_shape && !ht_pooled_text(&g->pooled, shape, &texts[HT_OP_SHAPE])) ||
+		        (g->by_stack && !recorded_stack(g, site, &texts[HT_OP_STACK])) ||
+		        !ht_pooled_group(&g->pooled, texts, &group))
+			return false;
+		*known = (uint32_t)group + 1;
+	}
+	*ret_group = *known - 1;
+	return true;
+}
+
+/* An activity of a graph launch is of the operator that it is known to be of, else of the one around the launch, else of the launch
+ * itself: so all of them are in the table, whatever is known. */
+static bool add_graph_activity(
+        struct grouper *g, struct ht_traits *traits, const struct ht_op_tree *tree, size_t i_gpu)
+{
+	const struct ht_gpu *gpu = &g->t->gpu[i_gpu];
+	const struct ht_origin *site = ht_origin_in_graph(&g->origins, i_gpu);
+	uint32_t node = tree->of_gpu[i_gpu];
+	bool is_owned =
+	        node != HT_NONE && tree->nodes[node].is_counted && g->in[tree->nodes[node].row];
+	bool is_known = site && site->op;
+	bool on_tc =
+	        g->t->kind[gpu->row] == HT_KIND_KERNEL && ht_traits_on_tc(traits, gpu->row, true);
+	int64_t ns = g->t->dur_ns[gpu->row], tc_ns = on_tc ? ns : 0;
+	size_t group;
+	if (!is_known && is_owned)
+		return true;
+	if (is_owned) {
+		ht_sum(&g->moved[node].ns, ns);
+		ht_sum(&g->moved[node].tc_ns, tc_ns);
+	}
+	if (is_known ? !find_site_group(g, site, &group) : !find_group(g, gpu->launch, &group))
+		return false;
+	bool starts = is_known ? site->starts_call : !g->is_counted[gpu->launch];
+	g->is_counted[gpu->launch] |= !is_known;
+	bool is_eligible = on_tc || (is_known && (ht_name_traits(site->op) & HT_TRAIT_TC_OP));
+	const __int128 values[HT_N_OP_VALUES] = { starts, ns, ns, 0, 0, tc_ns, tc_ns, is_eligible,
+		0 };
+	ht_pooled_add(&g->pooled, group, 0, values);
+	return true;
+}
+
+static enum ht_status add_graphs(struct grouper *g, const struct ht_frame *frame,
+        struct ht_traits *traits, const struct ht_op_tree *tree)
+{
+	struct ht_arena *scratch = g->run->scratch;
+	g->moved = ht_arena_alloc(scratch, (tree->n + 1) * sizeof *g->moved);
+	if (!g->moved)
+		return ht_fail_nomem(g->run->ctx);
+	if (!ht_has_graph_launches(g->t))
+		return HT_OK;
+	HT_TRY(ht_origins_make(g->run, false, &g->origins));
+	g->group_of_site =
+	        ht_arena_alloc(scratch, (g->origins.n_sites + 1) * sizeof *g->group_of_site);
+	g->is_counted = ht_arena_alloc(scratch, ht_n_events(g->t) + (size_t)1);
+	if (!g->group_of_site || !g->is_counted)
+		return ht_fail_nomem(g->run->ctx);
+	for (size_t i = 0; i < frame->n_gpu; i++)
+		if (g->origins.of_graph[frame->gpu[i]] &&
+		        !add_graph_activity(g, traits, tree, frame->gpu[i]))
+			return ht_fail_nomem(g->run->ctx);
+	return HT_OK;
 }
 
 static enum ht_status make_room(struct grouper *g)
@@ -204,7 +310,6 @@ static enum ht_status group_ops(struct grouper *g, ht_table *table)
 	struct ht_op_tree tree = { 0 };
 	const struct ht_side_table *details = NULL;
 	struct ht_op_detail op;
-	bool *in = NULL;
 	HT_TRY(make_room(g));
 	HT_TRY(ht_op_details_of_all(g->run, &details));
 	for (uint64_t row = 0; details && row < details->n_rows; row++)
@@ -213,11 +318,13 @@ static enum ht_status group_ops(struct grouper *g, ht_table *table)
 	if (details)
 		return ht_pooled_put(&g->pooled, table);
 	HT_TRY(ht_frame_make(g->run, &frame));
-	HT_TRY(ht_frame_marks(g->run, &frame, &in));
+	HT_TRY(ht_frame_marks(g->run, &frame, &g->in));
 	HT_TRY(ht_traits_init(g->run, g->t, &traits));
 	HT_TRY(ht_op_tree_make(g->run, &traits, &tree));
+	HT_TRY(add_graphs(g, &frame, &traits, &tree));
 	for (size_t i = 0; i < tree.n; i++)
-		if (tree.nodes[i].is_counted && in[tree.nodes[i].row] && !add_op(g, &tree.nodes[i]))
+		if (tree.nodes[i].is_counted && g->in[tree.nodes[i].row] &&
+		        !add_op(g, &tree.nodes[i], &g->moved[i]))
 			return ht_fail_nomem(g->run->ctx);
 	return ht_pooled_put(&g->pooled, table);
 }

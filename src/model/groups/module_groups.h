@@ -9,8 +9,8 @@
  *   backward    GPU work and host time of operators whose forward operator ran in the module (attribution.h); what
  *               accumulates a gradient belongs where the operator before it on its thread does
  */
-#ifndef HT_MODEL_CALLS_MODULE_GROUPS_H
-#define HT_MODEL_CALLS_MODULE_GROUPS_H
+#ifndef HT_MODEL_GROUPS_MODULE_GROUPS_H
+#define HT_MODEL_GROUPS_MODULE_GROUPS_H
 
 #include "model/numbers/pooled.h"
 

@@ -4,13 +4,14 @@
  * Stacks of modules (row_stacks.h) number the paths; sums are by that number, and totals of the backward pass rise from
  * each path to the one around it.
  */
-#include "model/calls/module_groups.h"
+#include "model/groups/module_groups.h"
 
 #include "base/checked.h"
 #include "base/search.h"
 #include "model/calls/attribution.h"
 #include "model/rows/frame.h"
 #include "model/calls/op_tree.h"
+#include "model/groups/module_graphs.h"
 #include "model/rows/row_stacks.h"
 
 #include <stdlib.h>
@@ -53,6 +54,8 @@ struct grouper {
 	uint32_t *module_of; /* by node: the module node around it, HT_NONE */
 	uint32_t *backward;  /* by node: path whose gradient it computes, HT_NONE */
 	struct sums *sums;   /* by path */
+	struct ht_frame frame;
+	struct ht_pooled *pooled;
 };
 
 static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
@@ -179,44 +182,62 @@ static void fold_deep(struct grouper *g)
 	}
 }
 
-/* The name without what marks it as a module. */
-static const char *bare_name(const char *name)
+static const struct ht_stack_spelling path_spelling = { .between = HT_MODULE_BETWEEN,
+	.bare = ht_module_bare_name };
+
+static bool add_path(struct grouper *g, uint32_t i)
 {
-	static const char *const marks[] = { "nn.Module: ", "[pl][module]" };
-	for (size_t i = 0; i < HT_COUNT(marks); i++)
-		if (!strncmp(name, marks[i], strlen(marks[i])))
-			return name + strlen(marks[i]);
-	return name;
+	const struct ht_stack_path *paths = g->stacks.paths.data;
+	const char *name = ht_module_bare_name(ht_str(g->t, ht_stacks_at(&g->stacks, i).name));
+	int64_t *v = g->sums[i].v;
+	uint32_t texts[HT_N_MODULE_KEYS];
+	size_t group;
+	v[HT_MODULE_DEPTH] = paths[i].n;
+	v[HT_MODULE_ORDER] = i;
+	if (paths[i].n > MAX_DEPTH || (!v[HT_MODULE_CALLS] && !v[HT_MODULE_BACKWARD_HOST_TOTAL] &&
+	                                      !v[HT_MODULE_BACKWARD_DEVICE_TOTAL]))
+		return true;
+	const char *path = ht_stacks_text(&g->stacks, i, &path_spelling);
+	if (!path || !ht_pooled_text(g->pooled, path, &texts[HT_MODULE_PATH]) ||
+	        !ht_pooled_text(g->pooled, name, &texts[HT_MODULE_NAME]) ||
+	        !ht_pooled_group(g->pooled, texts, &group))
+		return false;
+	__int128 values[HT_N_MODULE_VALUES];
+	for (size_t k = 0; k < HT_N_MODULE_VALUES; k++)
+		values[k] = v[k];
+	ht_pooled_add(g->pooled, group, 0, values);
+	return true;
 }
 
-static enum ht_status put_paths(struct grouper *g, struct ht_pooled *pooled, ht_table *table)
+static enum ht_status add_paths(struct grouper *g)
 {
-	static const struct ht_stack_spelling spelling = { .between = HT_MODULE_BETWEEN,
-		.bare = bare_name };
-	const struct ht_stack_path *paths = g->stacks.paths.data;
 	fold_deep(g);
-	for (uint32_t i = 0; i < ht_stacks_n(&g->stacks); i++) {
-		const char *name = bare_name(ht_str(g->t, ht_stacks_at(&g->stacks, i).name));
-		int64_t *v = g->sums[i].v;
-		uint32_t texts[HT_N_MODULE_KEYS];
-		size_t group;
-		v[HT_MODULE_DEPTH] = paths[i].n;
-		v[HT_MODULE_ORDER] = i;
-		if (paths[i].n > MAX_DEPTH ||
-		        (!v[HT_MODULE_CALLS] && !v[HT_MODULE_BACKWARD_HOST_TOTAL] &&
-		                !v[HT_MODULE_BACKWARD_DEVICE_TOTAL]))
-			continue;
-		const char *path = ht_stacks_text(&g->stacks, i, &spelling);
-		if (!path || !ht_pooled_text(pooled, path, &texts[HT_MODULE_PATH]) ||
-		        !ht_pooled_text(pooled, name, &texts[HT_MODULE_NAME]) ||
-		        !ht_pooled_group(pooled, texts, &group))
+	for (uint32_t i = 0; i < ht_stacks_n(&g->stacks); i++)
+		if (!add_path(g, i))
 			return ht_fail_nomem(g->run->ctx);
-		__int128 values[HT_N_MODULE_VALUES];
-		for (size_t k = 0; k < HT_N_MODULE_VALUES; k++)
-			values[k] = v[k];
-		ht_pooled_add(pooled, group, 0, values);
-	}
-	return ht_pooled_put(pooled, table);
+	return HT_OK;
+}
+
+/* The path of the module that an activity of a graph was launched in. */
+static uint32_t launched_in(void *user, size_t i_gpu)
+{
+	const struct grouper *g = user;
+	const struct ht_stack_path *paths = g->stacks.paths.data;
+	uint32_t node = g->tree.of_gpu ? g->tree.of_gpu[i_gpu] : HT_NONE;
+	if (node != HT_NONE && g->backward && g->backward[node] != HT_NONE)
+		return HT_MODULE_STAYS;
+	while (node != HT_NONE && g->tree.nodes[node].kind != HT_NODE_MODULE)
+		node = g->tree.nodes[node].parent;
+	if (node == HT_NONE || !g->in[g->tree.nodes[node].row])
+		return HT_NONE;
+	uint32_t path = g->stacks.of[g->tree.nodes[node].row];
+	return paths[path].n > MAX_DEPTH ? HT_MODULE_STAYS : path;
+}
+
+static const char *spell_place(void *user, uint32_t path)
+{
+	struct grouper *g = user;
+	return ht_stacks_text(&g->stacks, path, &path_spelling);
 }
 
 static bool has_modules(const struct ht_trace *t, struct ht_traits *traits)
@@ -227,9 +248,9 @@ static bool has_modules(const struct ht_trace *t, struct ht_traits *traits)
 	return false;
 }
 
-static enum ht_status group_modules(struct grouper *g, struct ht_pooled *pooled, ht_table *table)
+/* Modules that the trace itself has. */
+static enum ht_status group_own(struct grouper *g)
 {
-	struct ht_frame frame = { 0 };
 	struct ht_traits *traits = &g->traits;
 	HT_TRY(ht_traits_init(g->run, g->t, traits));
 	if (!has_modules(g->t, traits))
@@ -241,21 +262,27 @@ static enum ht_status group_modules(struct grouper *g, struct ht_pooled *pooled,
 	g->sums = ht_arena_alloc(g->run->scratch, (ht_stacks_n(&g->stacks) + 1) * sizeof *g->sums);
 	if (!g->sums)
 		return ht_fail_nomem(g->run->ctx);
-	HT_TRY(ht_frame_make(g->run, &frame));
-	HT_TRY(ht_frame_marks(g->run, &frame, &g->in));
+	HT_TRY(ht_frame_marks(g->run, &g->frame, &g->in));
 	HT_TRY(ht_op_tree_make(g->run, traits, &g->tree));
 	HT_TRY(add_forward(g));
 	if (g->attribution.modules)
 		HT_TRY(add_backward(g));
-	return put_paths(g, pooled, table);
+	return add_paths(g);
 }
 
 enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table)
 {
-	struct grouper g = { .run = run, .t = run->trace };
 	struct ht_pooled pooled;
+	struct grouper g = { .run = run, .t = run->trace, .pooled = &pooled };
 	ht_pooled_init(&pooled, run, HT_N_MODULE_KEYS, 1, ht_module_rules, HT_N_MODULE_VALUES);
-	enum ht_status status = group_modules(&g, &pooled, table);
+	const struct ht_module_places places = { launched_in, spell_place, &g };
+	enum ht_status status = ht_frame_make(run, &g.frame);
+	if (status == HT_OK)
+		status = group_own(&g);
+	if (status == HT_OK)
+		status = ht_module_graphs_add(run, &g.frame, &places, &pooled);
+	if (status == HT_OK)
+		status = ht_pooled_put(&pooled, table);
 	ht_pooled_done(&pooled);
 	ht_stacks_done(&g.stacks);
 	return status;

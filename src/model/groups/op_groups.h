@@ -3,10 +3,11 @@
  *
  * Counted are the operators of the frame (op_tree.h); of a rank without any those that its exporter lists
  * (op_details.h). Their times are those of the whole operator, whichever part of
- * the trace is chosen.
+ * the trace is chosen. Kernels of a graph launch count at the operator that a recording of the graph has for them (origin.h); where
+ * none is known, at the operator around the launch, or else at the launch call, which then has a row of its own.
  */
-#ifndef HT_MODEL_CALLS_OP_GROUPS_H
-#define HT_MODEL_CALLS_OP_GROUPS_H
+#ifndef HT_MODEL_GROUPS_OP_GROUPS_H
+#define HT_MODEL_GROUPS_OP_GROUPS_H
 
 #include "model/numbers/pooled.h"
 

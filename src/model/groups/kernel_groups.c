@@ -1,10 +1,11 @@
 /*
  * kernel_groups.c - see kernel_groups.h.
  */
-#include "model/calls/kernel_groups.h"
+#include "model/groups/kernel_groups.h"
 
 #include "model/device/gpu_work.h"
 #include "model/calls/op_tree.h"
+#include "model/origin/origin.h"
 #include "model/device/launch.h"
 #include "model/rows/work_names.h"
 
@@ -61,7 +62,8 @@ struct grouper {
 	const struct ht_trace *t;
 	struct ht_pooled pooled;
 	struct ht_traits traits;
-	struct ht_op_tree tree; /* only when operators are asked for */
+	struct ht_op_tree tree;    /* only when operators are asked for */
+	struct ht_origins origins; /* likewise, and of graph launches; no trace: there are none */
 	struct ht_arg_cursor blocks, occupancy;
 	struct ht_arg_cursor args[HT_N_KG_KEYS]; /* of the keys that are args */
 	uint32_t *text_of_name;                  /* see ht_pooled_name */
@@ -103,6 +105,20 @@ static const struct ht_op_node *launcher_of(const struct grouper *g, uint32_t i_
 	return &g->tree.nodes[node];
 }
 
+/* What a recording of its graph says; NULL: nothing. */
+static const struct ht_origin *site_of(const struct grouper *g, uint32_t i_gpu)
+{
+	return g->origins.trace ? ht_origin_in_graph(&g->origins, i_gpu) : NULL;
+}
+
+static bool is_eligible(const struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op)
+{
+	const struct ht_origin *site = site_of(g, i_gpu);
+	if (site && site->op)
+		return ht_name_traits(site->op) & HT_TRAIT_TC_OP;
+	return op && op->tc_listed;
+}
+
 static const char *core_of(struct grouper *g, uint32_t row, bool on_tc)
 {
 	const char *core = ht_traits_core(&g->traits, row, false);
@@ -141,7 +157,12 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 		return name && ht_pooled_text(&g->pooled, name, ret_text);
 	}
 	case HT_KG_NAME: return add_name(g, gpu->row, ret_text);
-	case HT_KG_OPERATOR: return !op || add_name(g, op->row, ret_text);
+	case HT_KG_OPERATOR: {
+		const struct ht_origin *site = site_of(g, i_gpu);
+		if (site && site->op)
+			return ht_pooled_text(&g->pooled, site->op, ret_text);
+		return !op || add_name(g, op->row, ret_text);
+	}
 	case HT_KG_CORE: return ht_pooled_text(&g->pooled, core_of(g, gpu->row, on_tc), ret_text);
 	case HT_KG_TYPE: return ht_pooled_text(&g->pooled, type_of(g, gpu->row), ret_text);
 	default:
@@ -182,7 +203,7 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 	const __int128 values[HT_N_KG_VALUES] = { 1, dur, dur, dur,
 		(__int128)(blocks > 0 ? blocks : 0) * dur,
 		(__int128)(occupancy > 0 ? occupancy : 0) * dur, blocks > 0, occupancy >= 0, on_tc,
-		op && op->tc_listed };
+		is_eligible(g, i_gpu, op) };
 	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
 }
@@ -203,6 +224,8 @@ static enum ht_status group_kernels(struct grouper *g, ht_table *table)
 			g->args[k] = ht_arg_cursor(g->t, key_args[k]);
 	if (wants(g, HT_KG_OPERATOR))
 		HT_TRY(ht_op_tree_make(g->run, &g->traits, &g->tree));
+	if (wants(g, HT_KG_OPERATOR) && ht_has_graph_launches(g->t))
+		HT_TRY(ht_origins_make(g->run, false, &g->origins));
 	for (size_t i = 0; i < frame.n_gpu; i++)
 		if (ht_is_counted_kernel(g->t, &g->t->gpu[frame.gpu[i]]) &&
 		        !add_kernel(g, frame.gpu[i]))

@@ -1,0 +1,38 @@
+/*
+ * module_graphs.h - GPU activity of graph launches under the modules that a recording of the graph has for it.
+ *
+ * Where the launch is itself inside a module, the recorded modules stand below that one, unless they begin with it: then they are
+ * the whole path. Activity of which no module is known stays with the module around its launch; outside of any it has a row with the
+ * name of the launch call. So the table has all GPU activity of graph launches, whatever is known of it.
+ *
+ *     launched in   recorded            table
+ *     -             Net_0 / Linear_0    Net_0 / Linear_0
+ *     Runner_0      Net_0 / Linear_0    Runner_0 / Net_0 / Linear_0
+ *     Net_0         Net_0 / Linear_0    Net_0 / Linear_0
+ *     Runner_0      -                   Runner_0
+ *     -             -                   cudaGraphLaunch
+ */
+#ifndef HT_MODEL_GROUPS_MODULE_GRAPHS_H
+#define HT_MODEL_GROUPS_MODULE_GRAPHS_H
+
+#include "model/groups/module_groups.h"
+#include "model/rows/frame.h"
+
+/* Where the table has GPU activity by its launch. */
+struct ht_module_places {
+	/* of an activity: a number of the caller's; HT_NONE: in no module; HT_MODULE_STAYS: in a way that stays as it is, such as the
+	 * backward pass of a module */
+	uint32_t (*find)(void *user, size_t i_gpu);
+	/* its path, alive until the next call; NULL when out of memory */
+	const char *(*spell)(void *user, uint32_t place);
+	void *user;
+};
+#define HT_MODULE_STAYS (HT_NONE - 1)
+
+/* Add what graph launches of the frame ran to the groups of ht_module_groups_put, which have the modules of the trace. */
+enum ht_status ht_module_graphs_add(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_module_places *places, struct ht_pooled *pooled) HT_MUST_USE;
+/* The name of a module without what marks it as one. */
+const char *ht_module_bare_name(const char *name);
+
+#endif
