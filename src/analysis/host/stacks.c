@@ -3,7 +3,8 @@
  *
  * time host    the time of each event of the host that no event inside it has, under the events around it on its thread
  * time device  the duration of each piece of GPU work, under the events around its launch; from an autograd thread the
- *              stack goes on to what is open on the thread that waits for it
+ *              stack goes on to what is open on the thread that waits for it; of a graph launch with what a recording of the
+ *              graph has around the operator (graph_stacks.h)
  * Equal stacks are one row, over ranks. Lines of --format folded are what flame graph programs read: the names from the
  * outermost in, joined by ";", and the time in ns. Rows add up to the time of the threads, or of the GPU work.
  * Reads Python functions, annotations, operators, runtime and driver calls, GPU work. O(n log n). Unless steps are
@@ -14,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "base/checked.h"
 #include "base/sort.h"
+#include "model/groups/graph_stacks.h"
 #include "model/rows/frame.h"
 #include "model/rows/name_tree.h"
 #include "model/rows/row_names.h"
@@ -87,6 +89,7 @@ struct folder {
 	const struct ht_trace *t;
 	struct ht_frame frame;
 	struct ht_stacks stacks;
+	struct ht_graph_stacks graphs;
 	struct ht_vec self, count; /* int64_t by stack */
 };
 
@@ -145,11 +148,13 @@ static enum ht_status add_device(struct folder *f)
 	struct ht_autograd autograd = { 0 };
 	HT_TRY(ht_autograd_make(f->run, t, &autograd));
 	HT_TRY(ht_stacks_init(f->run, t, &autograd, is_level, NULL, &f->stacks));
+	HT_TRY(ht_graph_stacks_init(f->run, &f->stacks, is_level, &f->graphs));
 	for (size_t i = 0; i < f->frame.n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[f->frame.gpu[i]];
 		uint32_t from = gpu->launch != HT_NONE ? gpu->launch : gpu->op, stack;
-		if (!ht_stacks_push(&f->stacks, from == HT_NONE ? HT_NONE : f->stacks.of[from],
-		            t->name[gpu->row], &stack) ||
+		if (!ht_graph_stacks_below(&f->graphs, f->frame.gpu[i],
+		            from == HT_NONE ? HT_NONE : f->stacks.of[from], &stack) ||
+		        !ht_stacks_push(&f->stacks, stack, t->name[gpu->row], &stack) ||
 		        !add(f, stack, t->dur_ns[gpu->row], 1))
 			return ht_fail_nomem(f->run->ctx);
 	}
@@ -164,7 +169,9 @@ static enum ht_status fold_rank(struct folder *f, struct ht_part *part)
 	HT_TRY((ht_run_is(f->run, "time", "host") ? add_host : add_device)(f));
 	for (uint32_t i = 0; i < ht_stacks_n(&f->stacks); i++) {
 		struct ht_stack stack = ht_stacks_at(&f->stacks, i);
-		ht_name_path_put(part->facts[PATHS], ht_str(f->t, stack.name), stack.parent);
+		const char *name = f->graphs.stacks ? ht_graph_stacks_name(&f->graphs, stack.name)
+		                                    : ht_str(f->t, stack.name);
+		ht_name_path_put(part->facts[PATHS], name, stack.parent);
 	}
 	for (uint32_t i = 0; i < f->self.n; i++) {
 		int64_t n = ((int64_t *)f->count.data)[i];
@@ -192,6 +199,7 @@ static enum ht_status fold(struct ht_run *run, struct ht_part *part)
 	ht_table_row(part->facts[PYTHON]);
 	ht_table_put_i64(part->facts[PYTHON], PYTHON_HAS_PYTHON, has_python(run->trace));
 	enum ht_status status = fold_rank(&f, part);
+	ht_graph_stacks_done(&f.graphs);
 	ht_stacks_done(&f.stacks);
 	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
 	ht_vec_free(run->ctx->mem, &f.count, sizeof(int64_t));
