@@ -1128,6 +1128,11 @@ class Session:
             p50_ns [ns]: median wall time of an iteration; of decode, time per output token
             p99_ns [ns]: 99th percentile of it
             batch_fill [ratio]: requests over the padded batch size, where annotations say both
+            kv_tokens: KV entries that decoding requests read, summed over iterations
+            steady_iterations: longest run of decode iterations whose batch stays within 10 % of the median, the first 10 % left out
+            steady_tokens_per_s: tokens over wall time in it
+            steady_p50_ns [ns]: median wall time of its iterations
+            steady_p99_ns [ns]: 99th percentile of it
         """
         ...
     def kernel_types(
@@ -1629,7 +1634,7 @@ class Session:
     def launch_stats(
         self,
         *,
-        view: Literal['summary', 'all', 'short', 'runtime-outliers', 'delay-outliers'] = 'summary',
+        view: Literal['summary', 'all', 'short', 'runtime-outliers', 'delay-outliers', 'graphs'] = 'summary',
         runtime_cutoff: int | str = '50us',
         launch_delay_cutoff: int | str = '100us',
         include_memory: bool = True,
@@ -1652,7 +1657,7 @@ class Session:
         Answers what get_cuda_kernel_launch_stats of HTA answers.
 
         Arguments:
-            view: sums by name, all launches, or those that stand out (summary, all, short, runtime-outliers, delay-outliers)
+            view: sums by name, all launches, those that stand out, or graph launches with idle time inside and between them (summary, all, short, runtime-outliers, delay-outliers, graphs)
             runtime_cutoff: a launch call longer than this is an outlier
             launch_delay_cutoff: a delay longer than this is an outlier
             include_memory: memcpy and memset too

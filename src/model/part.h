@@ -16,7 +16,7 @@
 
 #include "model/run.h"
 
-#define HT_PART_TABLES 16
+#define HT_PART_TABLES 20
 
 struct ht_part {
 	size_t side;

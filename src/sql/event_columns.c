@@ -109,6 +109,8 @@ static const struct {
 	{ { "origin_source", HT_STR, HT_DETAIL, "line of the user's code that it belongs to",
 	          NULL },
 	        { HT_HOW_FIELD, "origin_source" }, EVENTS | GPU },
+	{ { "origin_shapes", HT_STR, HT_DETAIL, "dimensions of the inputs of its operator", NULL },
+	        { HT_HOW_FIELD, "origin_shapes" }, EVENTS | GPU },
 	{ { "origin_method", HT_STR, HT_DETAIL, "how its origin is known", NULL },
 	        { HT_HOW_FIELD, "origin_method" }, EVENTS | GPU },
 	{ { "origin_confidence", HT_RATIO, HT_DETAIL, "how sure its origin is, 0 to 1", NULL },

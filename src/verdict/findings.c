@@ -187,6 +187,15 @@ static enum ht_status put_utilisation(
 	return ht_use_facts_put(run, false, part->facts[HT_FOUND_USE]);
 }
 
+/* The sums of iterations, and the recompilations of attribution. */
+static enum ht_status put_runtime(
+        struct ht_run *run, const struct chosen *chosen, struct ht_part *part)
+{
+	(void)chosen;
+	HT_TRY(ht_found_serving_put(run, part->facts[HT_FOUND_SERVING]));
+	return ht_found_compile_put(run, part->facts[HT_FOUND_COMPILE]);
+}
+
 /* With memory of its own, which it lets go of. */
 static enum ht_status put_alone(
         struct ht_run *run, put_fn put, const struct chosen *chosen, struct ht_part *part)
@@ -234,7 +243,8 @@ static enum ht_status put_paths(struct ht_run *run, const struct chosen *none, s
  * leaves behind is as large as what it needs. */
 static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 {
-	static const put_fn pieces[] = { put_memory, put_utilisation, put_device_time, put_chosen };
+	static const put_fn pieces[] = { put_memory, put_utilisation, put_runtime, put_device_time,
+		put_chosen };
 	static const struct chosen none;
 	for (size_t i = 0; i < HT_COUNT(pieces); i++)
 		HT_TRY(put_alone(run, pieces[i], &none, part));

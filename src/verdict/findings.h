@@ -24,6 +24,7 @@
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_findings.h"
 #include "model/stragglers/straggler.h"
+#include "verdict/found_runtime.h"
 
 /* The tables of a part. */
 enum {
@@ -40,8 +41,10 @@ enum {
 	HT_FOUND_STEPS,
 	HT_FOUND_TOPS,
 	HT_FOUND_GPUS,
-	HT_FOUND_MEMORY, /* mem_findings.h */
-	HT_FOUND_USE,    /* use_sum.h */
+	HT_FOUND_MEMORY,  /* mem_findings.h */
+	HT_FOUND_USE,     /* use_sum.h */
+	HT_FOUND_SERVING, /* found_runtime.h */
+	HT_FOUND_COMPILE,
 	HT_N_FOUND
 };
 
@@ -115,7 +118,9 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
 	[HT_FOUND_TOPS] = { "tops", ht_found_top_columns, HT_N_FOUND_TOP_COLUMNS },                \
 	[HT_FOUND_GPUS] = { "gpus", ht_found_gpu_columns, HT_N_FOUND_GPU_COLUMNS },                \
 	[HT_FOUND_MEMORY] = { "memory", ht_mem_summary_columns, N_SUMMARY_COLUMNS },               \
-	[HT_FOUND_USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS }
+	[HT_FOUND_USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS },                              \
+	[HT_FOUND_SERVING] = { "serving", ht_found_serving_columns, HT_N_FOUND_SERVING_COLUMNS },  \
+	[HT_FOUND_COMPILE] = { "compile", ht_found_compile_columns, HT_N_FOUND_COMPILE_COLUMNS }
 
 /* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
 extern const struct ht_common_facts ht_findings_common;

@@ -119,3 +119,16 @@ def test_a_log_that_is_cut_keeps_what_it_has(tmp_path, cut):
     whole = table("attribution", RECOMPILE, "--step", "all")
     assert sum(int(r["gpu_ns"]) for r in table("attribution", RECOMPILE, "--attach", path, "--step", "all")) == \
         sum(int(r["gpu_ns"]) for r in whole)
+
+
+def test_summary_tells_the_recompilation():
+    """With guard and shape where the log is attached; nothing where there is none."""
+    def told(trace, *attach):
+        return [r for r in table("summary", trace, *attach) if r["kind"] == "recompilation"]
+
+    (row,) = told(RECOMPILE, "--attach", LOG)
+    assert row["subject"] == "0/1" and row["value_ns"] == "570036700"
+    assert "tensor 'idx' size mismatch at index 0. expected 8, actual 5" in row["finding"]
+    (row,) = told(RECOMPILE)
+    assert "TORCH_TRACE" in row["finding"]
+    assert not told(TREES) and not told(ROOT / "tests/data/compile/compile.json.gz")

@@ -1,4 +1,5 @@
 """Whose kernel it is: operators of graph kernels by capture and eager run, refusals, and totals that stay."""
+import ast
 import csv
 import gzip
 import io
@@ -244,6 +245,55 @@ def test_two_ranks_have_their_own(tmp_path):
     assert [r["kernels"] for r in table(*args[:-2])] == ["604", "604"]
 
 
+COMPILED = ROOT / "tests/data/compiled"
+#: a verb, its options, and the column whose sum is a total
+TOTALS = [(["operators"], "device_self_ns"), (["operators", "--by", "shape-stack"], "device_self_ns"),
+          (["modules"], "device_self_ns"), (["kernels"], "total_ns"), (["kernels", "--by", "properties"], "total_ns"),
+          (["kernels", "--by", "shape"], "total_ns"), (["stacks", "--time", "device"], "self_ns"),
+          (["kernel-types"], "sum_ns"), (["annotation-breakdown"], "sum_ns"), (["launch-stats"], "gpu_ns"),
+          (["launch-stats", "--view", "graphs"], "gpu_ns"), (["attribution"], "gpu_ns")]
+
+
+@pytest.mark.parametrize("verb, column", TOTALS, ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+@pytest.mark.parametrize("trace, attach", [
+    (REPLAY, CAPTURE), (REPLAY, EAGER),
+    (COMPILED / "reduce-overhead.json.gz", COMPILED / "dedicated_log_torch_trace.log.gz")],
+    ids=["capture", "eager", "trees"])
+def test_attaching_changes_no_total(trace, attach, verb, column):
+    """What is attached moves time between rows and never adds or loses any."""
+    def total(*more):
+        rows = table(verb[0], trace, *verb[1:], "--step", "all", "--all-rows" if "stacks" in verb else "--wide", *more)
+        return sum(int(r[column]) for r in rows), rows
+
+    alone, before = total()
+    together, after = total("--attach", attach)
+    assert alone == together and (alone > 0 or not before)
+
+
+def test_methods_add_up_to_kernel_types():
+    for attach in ([], [CAPTURE]):
+        args = sum((["--attach", path] for path in attach), [])
+        types = table("kernel-types", REPLAY, "--step", "all", *args)
+        assert sum(int(r["gpu_ns"]) for r in methods(REPLAY, *attach)) == sum(int(r["sum_ns"]) for r in types)
+
+
+def test_tables_have_graph_kernels_under_their_origin():
+    """By hand from the events: time by origin_op, and by the whole path of modules."""
+    args = [REPLAY, "--attach", CAPTURE, "--step", "all"]
+    events = [r for r in table("events", *args, "--only", "gpu", "--columns",
+                               "cat,dur_ns,origin_op,origin_module,origin_shapes")
+              if r["cat"] in ("kernel", "gpu_memset", "gpu_memcpy")]
+    by_op, by_path = {}, {}
+    for row in events:
+        by_op[row["origin_op"]] = by_op.get(row["origin_op"], 0) + int(row["dur_ns"])
+        path = row["origin_module"].replace("nn.Module: ", "")
+        by_path[path] = by_path.get(path, 0) + int(row["dur_ns"])
+        assert row["origin_shapes"].startswith("[[")
+    assert {r["name"]: int(r["device_self_ns"]) for r in table("operators", *args)} == by_op
+    assert {r["path"]: int(r["device_self_ns"]) for r in table("modules", *args)
+            if int(r["device_self_ns"])} == by_path
+
+
 # ---- serving engines, recorded by others ----
 
 
@@ -256,3 +306,16 @@ def test_hip_graphs_by_name(folder, capture, trace, n):
     folder = SERVING / folder
     (graph,) = methods(folder / trace, folder / capture, view="graphs")
     assert (graph["kernels_per_launch"], graph["matched_share"], graph["confidence"]) == (str(n), "1", "1")
+    found = {(r["name"], r["input_shape"]): r for r in table("operators", folder / trace, "--attach", folder / capture, "--by",
+                                                             "shape", "--step", "all")}
+    with open(folder / "tracelens_ops_unique_args.csv") as file:
+        products = [r for r in csv.DictReader(file) if r["op category"] == "GEMM"]
+    csv_rows = {}
+    for row in products:
+        key = (row["name"], json.dumps(ast.literal_eval(row["Input Dims"])))
+        calls, us = csv_rows.get(key, (0, 0))
+        csv_rows[key] = (calls + int(row["operation_count"]), us + float(row["total_direct_kernel_time_sum"]))
+    assert csv_rows
+    for key, (calls, us) in csv_rows.items():
+        assert int(found[key]["calls"]) == calls
+        assert abs(int(found[key]["device_self_ns"]) - 1000 * us) <= calls

@@ -10,10 +10,7 @@
  * Example: decode iterations of 4 requests that start at 0, 10 and 20 us and run until 30 us: wall 10 us each, 12 tokens, 400,000 tokens/s.
  */
 #include "analysis/analysis.h"
-#include "base/checked.h"
-#include "model/serving/iterations.h"
-
-#include <stdlib.h>
+#include "model/serving/phases.h"
 
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -38,7 +35,19 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "median wall time of an iteration; of decode, time per output token", NULL)        \
 	COLUMN(PHASE_P99_NS, "p99_ns", HT_DURATION, HT_MEASURE, "99th percentile of it", NULL)     \
 	COLUMN(PHASE_FILL, "batch_fill", HT_RATIO, HT_MEASURE,                                     \
-	        "requests over the padded batch size, where annotations say both", NULL)
+	        "requests over the padded batch size, where annotations say both", NULL)           \
+	COLUMN(PHASE_KV_TOKENS, "kv_tokens", HT_I64, HT_DETAIL,                                    \
+	        "KV entries that decoding requests read, summed over iterations", NULL)            \
+	COLUMN(PHASE_STEADY, "steady_iterations", HT_I64, HT_DETAIL,                               \
+	        "longest run of decode iterations whose batch stays within 10 % of the median, "   \
+	        "the first 10 % left out",                                                         \
+	        NULL)                                                                              \
+	COLUMN(PHASE_STEADY_TOKENS_PER_S, "steady_tokens_per_s", HT_F64, HT_DETAIL,                \
+	        "tokens over wall time in it", NULL)                                               \
+	COLUMN(PHASE_STEADY_P50_NS, "steady_p50_ns", HT_DURATION, HT_DETAIL,                       \
+	        "median wall time of its iterations", NULL)                                        \
+	COLUMN(PHASE_STEADY_P99_NS, "steady_p99_ns", HT_DURATION, HT_DETAIL,                       \
+	        "99th percentile of it", NULL)
 HT_COLUMNS(phase_columns, PHASE_COLUMNS);
 
 #define LIST_COLUMNS(COLUMN)                                                                       \
@@ -87,83 +96,52 @@ const struct ht_analysis ht_analysis_iterations = {
 	.finish = finish,
 };
 
-/* Sums of one phase. */
-struct phase {
-	int64_t n, requests, tokens, wall_ns, gpu_ns, gap_ns;
-	int64_t filled, padded;
-	bool has_requests, has_tokens;
-};
-
-static void add_up(const struct ht_iteration *it, struct phase *p)
+static void put_rate(ht_table *table, size_t column, int64_t tokens, int64_t wall_ns)
 {
-	p->n++;
-	ht_sum(&p->requests, it->name.requests > 0 ? it->name.requests : 0);
-	ht_sum(&p->tokens, it->name.tokens > 0 ? it->name.tokens : 0);
-	p->has_requests |= it->name.requests >= 0;
-	p->has_tokens |= it->name.tokens >= 0;
-	ht_sum(&p->wall_ns, it->wall_ns);
-	ht_sum(&p->gpu_ns, it->gpu_ns);
-	ht_sum(&p->gap_ns, it->gap_ns);
-	if (it->name.padded > 0 && it->name.requests >= 0) {
-		ht_sum(&p->filled, it->name.requests);
-		ht_sum(&p->padded, it->name.padded);
-	}
+	if (tokens >= 0 && wall_ns > 0)
+		ht_table_put_f64(table, column, (double)tokens * 1e9 / (double)wall_ns);
+	else
+		ht_table_put_null(table, column);
 }
 
-static int by_wall(const void *left, const void *right)
+static void put_phase(struct ht_run *run, const struct ht_phase_sum *p, ht_table *table)
 {
-	const struct ht_iteration *a = left, *b = right;
-	return (a->wall_ns > b->wall_ns) - (a->wall_ns < b->wall_ns);
-}
-
-static void put_phase(struct ht_run *run, enum ht_phase phase, const struct phase *p,
-        const struct ht_iteration *sorted, ht_table *table)
-{
-	size_t n = (size_t)p->n;
 	ht_table_row(table);
 	ht_table_put_i64(table, PHASE_RANK, run->rank);
-	ht_table_put_str(table, PHASE_PHASE, ht_phase_name(phase));
+	ht_table_put_str(table, PHASE_PHASE, ht_phase_name(p->phase));
 	ht_table_put_i64(table, PHASE_ITERATIONS, p->n);
-	ht_table_put_known(table, PHASE_REQUESTS, p->has_requests ? p->requests : -1, -1);
-	ht_table_put_known(table, PHASE_TOKENS, p->has_tokens ? p->tokens : -1, -1);
+	ht_table_put_known(table, PHASE_REQUESTS, p->requests, -1);
+	ht_table_put_known(table, PHASE_TOKENS, p->tokens, -1);
 	ht_table_put_i64(table, PHASE_WALL_NS, p->wall_ns);
 	ht_table_put_i64(table, PHASE_GPU_NS, p->gpu_ns);
 	ht_table_put_i64(table, PHASE_GAP_NS, p->gap_ns);
-	if (p->has_tokens && p->wall_ns > 0)
-		ht_table_put_f64(
-		        table, PHASE_TOKENS_PER_S, (double)p->tokens * 1e9 / (double)p->wall_ns);
-	else
-		ht_table_put_null(table, PHASE_TOKENS_PER_S);
-	ht_table_put_i64(table, PHASE_P50_NS, sorted[(n + 1) / 2 - 1].wall_ns);
-	ht_table_put_i64(table, PHASE_P99_NS, sorted[(99 * n + 99) / 100 - 1].wall_ns);
+	put_rate(table, PHASE_TOKENS_PER_S, p->tokens, p->wall_ns);
+	ht_table_put_i64(table, PHASE_P50_NS, p->p50_ns);
+	ht_table_put_i64(table, PHASE_P99_NS, p->p99_ns);
 	if (p->padded)
 		ht_table_put_f64(table, PHASE_FILL, (double)p->filled / (double)p->padded);
 	else
 		ht_table_put_null(table, PHASE_FILL);
+	ht_table_put_known(table, PHASE_KV_TOKENS, p->kv_tokens, -1);
+	if (!p->steady_n) {
+		ht_table_put_nulls_to_end(table, PHASE_STEADY);
+		return;
+	}
+	ht_table_put_i64(table, PHASE_STEADY, p->steady_n);
+	put_rate(table, PHASE_STEADY_TOKENS_PER_S, p->tokens < 0 ? -1 : p->steady_tokens,
+	        p->steady_wall_ns);
+	ht_table_put_i64(table, PHASE_STEADY_P50_NS, p->steady_p50_ns);
+	ht_table_put_i64(table, PHASE_STEADY_P99_NS, p->steady_p99_ns);
 }
 
 static enum ht_status sum_phases(
         struct ht_run *run, const struct ht_iteration *list, size_t n, ht_table *table)
 {
-	struct ht_iteration *own = ht_arena_alloc(run->scratch, (n + 1) * sizeof *own);
-	if (!own)
-		return ht_fail_nomem(run->ctx);
-	for (int phase = HT_PHASE_PREFILL; phase <= HT_PHASE_MIXED + 1; phase++) {
-		/* what is none of them comes last */
-		enum ht_phase wanted =
-		        phase > HT_PHASE_MIXED ? HT_PHASE_OTHER : (enum ht_phase)phase;
-		struct phase sums = { 0 };
-		for (size_t i = 0; i < n; i++) {
-			if (list[i].name.phase != wanted)
-				continue;
-			own[sums.n] = list[i];
-			add_up(&list[i], &sums);
-		}
-		if (!sums.n)
-			continue;
-		qsort(own, (size_t)sums.n, sizeof *own, by_wall);
-		put_phase(run, wanted, &sums, own, table);
-	}
+	struct ht_phase_sum sums[HT_MOST_PHASES];
+	size_t n_sums;
+	HT_TRY(ht_phases_sum(run, list, n, sums, &n_sums));
+	for (size_t i = 0; i < n_sums; i++)
+		put_phase(run, &sums[i], table);
 	return HT_OK;
 }
 

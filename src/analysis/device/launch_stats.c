@@ -19,6 +19,7 @@
 #include "base/sort.h"
 #include "model/finding/finding.h"
 #include "model/finding/hint.h"
+#include "model/origin/graph_launches.h"
 #include "model/rows/frame.h"
 #include "model/device/launch.h"
 #include "base/checked.h"
@@ -71,12 +72,35 @@ HT_COLUMNS(of_launches, LAUNCHES_COLUMNS);
 	COLUMN(SUMMARY_GPU_NS, "gpu_ns", HT_DURATION, HT_DETAIL, "sum of the work", NULL)
 HT_COLUMNS(of_summary, SUMMARY_COLUMNS);
 
+#define GRAPHS_COLUMNS(COLUMN)                                                                     \
+	COLUMN(GRAPHS_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
+	COLUMN(GRAPHS_DEVICE, "device", HT_I64, HT_KEY, "GPU index, null when unknown", NULL)      \
+	COLUMN(GRAPHS_LAUNCH, "launch", HT_STR, HT_KEY, "name of the launch call", NULL)           \
+	COLUMN(GRAPHS_LAUNCHES, "launches", HT_I64, HT_MEASURE, "graph launches", NULL)            \
+	COLUMN(GRAPHS_KERNELS, "kernels_per_launch", HT_F64, HT_MEASURE,                           \
+	        "kernels of a launch, mean", NULL)                                                 \
+	COLUMN(GRAPHS_LEAST, "least_activities", HT_I64, HT_DETAIL,                                \
+	        "GPU activities of the smallest launch", NULL)                                     \
+	COLUMN(GRAPHS_MOST, "most_activities", HT_I64, HT_DETAIL,                                  \
+	        "GPU activities of the largest launch", NULL)                                      \
+	COLUMN(GRAPHS_CPU_NS, "cpu_ns", HT_DURATION, HT_MEASURE, "sum of the calls", NULL)         \
+	COLUMN(GRAPHS_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                   \
+	        "summed time of the GPU activities", NULL)                                         \
+	COLUMN(GRAPHS_SPAN_NS, "span_ns", HT_DURATION, HT_MEASURE,                                 \
+	        "from first start to last end of each launch, overlaps once", NULL)                \
+	COLUMN(GRAPHS_INSIDE_NS, "idle_inside_ns", HT_DURATION, HT_MEASURE,                        \
+	        "of the spans, when nothing runs on the device", NULL)                             \
+	COLUMN(GRAPHS_BETWEEN_NS, "idle_between_ns", HT_DURATION, HT_MEASURE,                      \
+	        "between the first span and the last, outside of spans, when nothing runs", NULL)
+HT_COLUMNS(of_graphs, GRAPHS_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "summary", of_summary, HT_COUNT(of_summary) },
 	{ "all", of_launches, HT_COUNT(of_launches) },
 	{ "short", of_launches, HT_COUNT(of_launches) },
 	{ "runtime-outliers", of_launches, HT_COUNT(of_launches) },
 	{ "delay-outliers", of_launches, HT_COUNT(of_launches) },
+	{ "graphs", of_graphs, HT_COUNT(of_graphs) },
 };
 
 /* What a rank contributes to the summary. */
@@ -100,8 +124,10 @@ enum { NAME, COUNT, N_SHORT, DELAY };
 HT_COLUMNS(counts, COUNTS_COLUMNS);
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "summary", "sums by name, all launches, or those that stand out",
-	        "summary|all|short|runtime-outliers|delay-outliers" },
+	{ "view", HT_STR, "summary",
+	        "sums by name, all launches, those that stand out, or graph launches with idle time "
+	        "inside and between them",
+	        "summary|all|short|runtime-outliers|delay-outliers|graphs" },
 	{ "runtime-cutoff", HT_DURATION, "50us", "a launch call longer than this is an outlier",
 	        NULL },
 	{ "launch-delay-cutoff", HT_DURATION, "100us", "a delay longer than this is an outlier",
@@ -126,13 +152,14 @@ const struct ht_analysis ht_analysis_launch_stats = {
 	        .n_sets = 1 },
 	.facts = { { "launches", of_launches, HT_COUNT(of_launches) },
 	        { "linked", counts, HT_COUNT(counts) },
-	        { "groups", group_columns, HT_COUNT(group_columns) } },
+	        { "groups", group_columns, HT_COUNT(group_columns) },
+	        { "graphs", of_graphs, HT_COUNT(of_graphs) } },
 	.choose = choose,
 	.per_rank = list_launches,
 	.finish = finish,
 };
 
-enum view { VIEW_SUMMARY, VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY };
+enum view { VIEW_SUMMARY, VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY, VIEW_GRAPHS };
 
 static enum ht_status choose(struct ht_run *run)
 {
@@ -171,6 +198,7 @@ static bool is_shown(
 	int64_t cpu_ns = trace->dur_ns[gpu->launch], gpu_ns = trace->dur_ns[gpu->row];
 	switch (options->view) {
 	case VIEW_SUMMARY:
+	case VIEW_GRAPHS:
 	case VIEW_ALL: return true;
 	case VIEW_SHORT: return cpu_ns <= options->runtime_cutoff_ns && gpu_ns < cpu_ns;
 	case VIEW_RUNTIME: return cpu_ns > options->runtime_cutoff_ns;
@@ -224,7 +252,7 @@ static void put_row(
 static struct options read_options(const struct ht_run *run)
 {
 	static const char *const names[] = { "summary", "all", "short", "runtime-outliers",
-		"delay-outliers" };
+		"delay-outliers", "graphs" };
 	struct options options = { .runtime_cutoff_ns = ht_run_duration_ns(run, "runtime-cutoff"),
 		.delay_cutoff_ns = ht_run_duration_ns(run, "launch-delay-cutoff"),
 		.include_memory = ht_run_bool(run, "include-memory") };
@@ -393,6 +421,32 @@ static enum ht_status summarize(struct ht_run *run, const struct ht_parts *parts
 	return HT_OK;
 }
 
+/* ---- graph launches ---- */
+
+static enum ht_status list_graphs(struct ht_run *run, const struct ht_frame *frame, ht_table *table)
+{
+	const struct ht_graph_launches *list;
+	size_t n;
+	HT_TRY(ht_graph_launches_find(run, frame, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, GRAPHS_RANK, frame->rank);
+		ht_put_index(table, GRAPHS_DEVICE, list[i].device);
+		ht_table_put_str(table, GRAPHS_LAUNCH, list[i].call);
+		ht_table_put_i64(table, GRAPHS_LAUNCHES, list[i].n);
+		ht_table_put_f64(
+		        table, GRAPHS_KERNELS, (double)list[i].n_kernels / (double)list[i].n);
+		ht_table_put_i64(table, GRAPHS_LEAST, list[i].least);
+		ht_table_put_i64(table, GRAPHS_MOST, list[i].most);
+		ht_table_put_i64(table, GRAPHS_CPU_NS, list[i].cpu_ns);
+		ht_table_put_i64(table, GRAPHS_GPU_NS, list[i].gpu_ns);
+		ht_table_put_i64(table, GRAPHS_SPAN_NS, list[i].span_ns);
+		ht_table_put_i64(table, GRAPHS_INSIDE_NS, list[i].inside_ns);
+		ht_table_put_i64(table, GRAPHS_BETWEEN_NS, list[i].between_ns);
+	}
+	return HT_OK;
+}
+
 /* ---- rows ---- */
 
 static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
@@ -408,6 +462,8 @@ static enum ht_status list_launches(struct ht_run *run, struct ht_part *part)
 		n_linked += frame.trace->gpu[frame.gpu[g]].launch != HT_NONE;
 	ht_table_row(part->facts[1]);
 	ht_table_put_i64(part->facts[1], COUNTS_N_LINKED, (int64_t)n_linked);
+	if (options.view == VIEW_GRAPHS)
+		return list_graphs(run, &frame, part->facts[3]);
 	if (options.view == VIEW_SUMMARY)
 		return sum_names(run, &frame, pairs, n, part->facts[2]);
 	int64_t *correlation;
@@ -440,7 +496,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (view == VIEW_SUMMARY)
 		HT_TRY(summarize(run, parts, table));
 	else
-		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
+		HT_TRY(ht_parts_rows(run, parts, view == VIEW_GRAPHS ? 3 : 0, 0, table));
 	if (order[view] && !run->policy.by_name)
 		HT_TRY(ht_table_sort(run->ctx, table, order[view]));
 	for (size_t i = 0; i < parts->n; i++)

@@ -1,9 +1,11 @@
 /*
  * summary.c - a run in ten findings, each with its evidence and where to look next.
  *
+ *   decode, prefill, mixed  of a serving engine, as iterations has them: wall time, tokens per second; said only then
  *   missing         what the traces lack for the findings below; said only then
  *   step time       median, of the slowest rank each (model/steps/timed_steps.h), and the CPU span of a step; "recording" where there are no steps
  *   slow steps      where there are some: by how much they lengthen the mean, and what they have more of; said only then
+ *   recompilation   of torch.compile inside the window, as attribution --view compile has it; said only then
  *   time breakdown  of the GPU span, as temporal-breakdown divides it
  *   GPU             how long kernels run, as steps has it, and why the device idles, as idle-breakdown divides it
  *   efficiency      MFU, GPU time near its roof, bandwidth of copies: the totals of efficiency; said where shapes were recorded
@@ -711,9 +713,11 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 		return end_lines(s);
 	find_parts(&s->f, bounds);
 	qsort(bounds, N_BOUNDS, sizeof *bounds, by_bound);
+	ht_tell_serving(s);
 	say_missing(s);
 	say_step_time(s);
 	say_slow_steps(s);
+	ht_tell_recompilations(s);
 	if (s->f.n_devices)
 		say_breakdown(s);
 	else if (s->f.told.ns > 0)

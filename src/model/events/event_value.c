@@ -45,6 +45,7 @@ enum field {
 	ORIGIN_OP,
 	ORIGIN_MODULE,
 	ORIGIN_SOURCE,
+	ORIGIN_SHAPES,
 	ORIGIN_METHOD,
 	ORIGIN_CONFIDENCE,
 	FLOPS,
@@ -110,6 +111,8 @@ const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS] = {
 	        "nn.Module calls that the GPU activity belongs to", NULL },
 	[ORIGIN_SOURCE] = { "origin_source", HT_STR, HT_DETAIL,
 	        "line of the user's code that the GPU activity belongs to", NULL },
+	[ORIGIN_SHAPES] = { "origin_shapes", HT_STR, HT_DETAIL,
+	        "dimensions of the inputs of the operator that the GPU activity belongs to", NULL },
 	[ORIGIN_METHOD] = { "origin_method", HT_STR, HT_DETAIL, "how its origin is known", NULL },
 	[ORIGIN_CONFIDENCE] = { "origin_confidence", HT_RATIO, HT_DETAIL,
 	        "how sure its origin is, 0 to 1", NULL },
@@ -403,6 +406,7 @@ static void read_origin(const struct ht_event_column *c, uint32_t row, struct ht
 	read_text(v, c->field == ORIGIN_OP       ? origin.op
 	             : c->field == ORIGIN_MODULE ? origin.module
 	             : c->field == ORIGIN_SOURCE ? origin.source
+	             : c->field == ORIGIN_SHAPES ? origin.shapes
 	                                         : ht_origin_method_name(origin.method));
 }
 
@@ -539,6 +543,7 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	case ORIGIN_OP:
 	case ORIGIN_MODULE:
 	case ORIGIN_SOURCE:
+	case ORIGIN_SHAPES:
 	case ORIGIN_METHOD:
 	case ORIGIN_CONFIDENCE: read_origin(c, row, v); break;
 	case FLOPS:

@@ -62,8 +62,9 @@ struct grouper {
 	const struct ht_trace *t;
 	struct ht_pooled pooled;
 	struct ht_traits traits;
-	struct ht_op_tree tree;    /* only when operators are asked for */
-	struct ht_origins origins; /* likewise, and of graph launches; no trace: there are none */
+	struct ht_op_tree tree; /* only when operators are asked for */
+	struct ht_origins
+	        origins; /* of graph launches, when operators or shapes are; no trace: none */
 	struct ht_arg_cursor blocks, occupancy;
 	struct ht_arg_cursor args[HT_N_KG_KEYS]; /* of the keys that are args */
 	uint32_t *text_of_name;                  /* see ht_pooled_name */
@@ -163,6 +164,12 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 			return ht_pooled_text(&g->pooled, site->op, ret_text);
 		return !op || add_name(g, op->row, ret_text);
 	}
+	case HT_KG_SHAPES: {
+		const char *shapes = ht_arg_cursor_str(&g->args[key], gpu->row);
+		const struct ht_origin *site = site_of(g, i_gpu);
+		return ht_pooled_text(
+		        &g->pooled, shapes || !site ? shapes : site->shapes, ret_text);
+	}
 	case HT_KG_CORE: return ht_pooled_text(&g->pooled, core_of(g, gpu->row, on_tc), ret_text);
 	case HT_KG_TYPE: return ht_pooled_text(&g->pooled, type_of(g, gpu->row), ret_text);
 	default:
@@ -224,7 +231,7 @@ static enum ht_status group_kernels(struct grouper *g, ht_table *table)
 			g->args[k] = ht_arg_cursor(g->t, key_args[k]);
 	if (wants(g, HT_KG_OPERATOR))
 		HT_TRY(ht_op_tree_make(g->run, &g->traits, &g->tree));
-	if (wants(g, HT_KG_OPERATOR) && ht_has_graph_launches(g->t))
+	if ((wants(g, HT_KG_OPERATOR) || wants(g, HT_KG_SHAPES)) && ht_has_graph_launches(g->t))
 		HT_TRY(ht_origins_make(g->run, false, &g->origins));
 	for (size_t i = 0; i < frame.n_gpu; i++)
 		if (ht_is_counted_kernel(g->t, &g->t->gpu[frame.gpu[i]]) &&

@@ -23,7 +23,7 @@ enum {
 	HT_KG_BLOCKS, /* blocks of an NPU's kernel, on its main cores and on the others */
 	HT_KG_MIX_BLOCKS,
 	HT_KG_TYPE,   /* of an NPU's kernel; else its name */
-	HT_KG_SHAPES, /* of its inputs */
+	HT_KG_SHAPES, /* of its inputs; of a graph, those of its operator in a recording */
 	HT_KG_COMMON, /* name without what differs between runs (ht_name_common) */
 	HT_N_KG_KEYS
 };

@@ -58,8 +58,9 @@ static struct ht_compiled_region *find_key(struct finding *f, const char *key, s
 static enum ht_status add_graph(struct finding *f, uint32_t row, const char *key, size_t n)
 {
 	const struct ht_trace *t = f->t;
-	struct ht_compiled_region fresh = { .key = ht_arena_strndup(f->run->scratch, key, n),
-		.row = row };
+	struct ht_compiled_region fresh = {
+		.key = ht_arena_strndup(f->run->scratch, key, n), .row = row, .compile_row = HT_NONE
+	};
 	const struct ht_compiled_graph *graph;
 	uint32_t region = region_around(t, row);
 	if (!fresh.key)
@@ -142,7 +143,7 @@ static enum ht_status find_id(
 			*ret_region = &list[i];
 			return HT_OK;
 		}
-	struct ht_compiled_region fresh = { .compile_id = id, .row = row };
+	struct ht_compiled_region fresh = { .compile_id = id, .row = row, .compile_row = HT_NONE };
 	if (!HT_VEC_PUSH(f->run->ctx->mem, &f->list, struct ht_compiled_region, fresh))
 		return ht_fail_nomem(f->run->ctx);
 	*ret_region = (struct ht_compiled_region *)f->list.data + f->list.n - 1;
@@ -166,6 +167,7 @@ static enum ht_status find_compilations(struct finding *f)
 			continue;
 		HT_TRY(find_id(f, id, around, &region));
 		ht_sum(&region->compile_ns, t->dur_ns[around]);
+		region->compile_row = around;
 		region->n_recompiled += is_again(id);
 		if (is_again(id))
 			HT_TRY(ht_recompile_reason(f->run, id, &region->reason));

@@ -19,6 +19,7 @@ struct ht_compiled_region {
 	int64_t n_recompiled, compile_ns; /* inside the window; with the forward graph */
 	const char *reason;               /* of the last one, from a log that joins */
 	uint32_t row;                     /* its first call, or its compilation */
+	uint32_t compile_row;             /* its last compilation inside the window, HT_NONE */
 };
 
 /* Of the rank in hand, forward before backward, by first call. Memory in scratch. */

@@ -1,0 +1,158 @@
+/*
+ * found_runtime.c - see found_runtime.h.
+ */
+#include "verdict/found_runtime.h"
+
+#include "base/checked.h"
+#include "model/numbers/stats.h"
+#include "model/origin/regions.h"
+#include "model/serving/phases.h"
+#include "verdict/telling.h"
+
+#include <string.h>
+
+const struct ht_column ht_found_serving_columns[] = HT_COLUMN_ENTRIES(HT_FOUND_SERVING_COLUMNS);
+const struct ht_column ht_found_compile_columns[] = HT_COLUMN_ENTRIES(HT_FOUND_COMPILE_COLUMNS);
+
+/* ---- of a rank ---- */
+
+enum ht_status ht_found_serving_put(struct ht_run *run, ht_table *table)
+{
+	struct ht_phase_sum sums[HT_MOST_PHASES];
+	struct ht_iteration *list;
+	size_t n, n_sums;
+	HT_TRY(ht_iterations_find(run, &list, &n));
+	HT_TRY(ht_phases_sum(run, list, n, sums, &n_sums));
+	for (size_t i = 0; i < n_sums; i++) {
+		const struct ht_phase_sum *p = &sums[i];
+		ht_table_row(table);
+		ht_table_put_str(table, HT_SERVING_PHASE, ht_phase_name(p->phase));
+		ht_table_put_i64(table, HT_SERVING_N, p->n);
+		ht_table_put_known(table, HT_SERVING_REQUESTS, p->requests, -1);
+		ht_table_put_known(table, HT_SERVING_TOKENS, p->tokens, -1);
+		ht_table_put_i64(table, HT_SERVING_WALL_NS, p->wall_ns);
+		ht_table_put_i64(table, HT_SERVING_GAP_NS, p->gap_ns);
+		ht_table_put_i64(table, HT_SERVING_P50_NS, p->p50_ns);
+		ht_table_put_i64(table, HT_SERVING_P99_NS, p->p99_ns);
+		ht_table_put_i64(table, HT_SERVING_ROW, p->longest);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_found_compile_put(struct ht_run *run, ht_table *table)
+{
+	const struct ht_compiled_region *list;
+	size_t n;
+	HT_TRY(ht_regions_find(run, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].n_recompiled)
+			continue;
+		ht_table_row(table);
+		ht_table_put_str(table, HT_COMPILE_ID, list[i].compile_id);
+		ht_table_put_i64(table, HT_COMPILE_N, list[i].n_recompiled);
+		ht_table_put_i64(table, HT_COMPILE_NS, list[i].compile_ns);
+		ht_table_put_str(table, HT_COMPILE_REASON, list[i].reason);
+		ht_table_put_i64(table, HT_COMPILE_ROW, list[i].compile_row);
+	}
+	return HT_OK;
+}
+
+/* ---- serving ---- */
+
+/* The row of a phase: of several ranks the one whose median is longest, because an answer waits for all of them. */
+struct phase_row {
+	const ht_table *table;
+	size_t row;
+	int64_t rank;
+};
+
+static struct phase_row find_phase(const struct ht_parts *parts, const char *phase)
+{
+	struct phase_row best = { 0 };
+	int64_t longest = -1;
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *t = parts->list[i].facts[HT_FOUND_SERVING];
+		for (size_t row = 0; row < ht_table_n_rows(t); row++) {
+			int64_t ns = ht_table_i64(t, row, HT_SERVING_P50_NS);
+			if (strcmp(ht_table_str(t, row, HT_SERVING_PHASE), phase) != 0 ||
+			        ns <= longest)
+				continue;
+			longest = ns;
+			best = (struct phase_row){ t, row, parts->list[i].rank };
+		}
+	}
+	return best;
+}
+
+static int64_t number(const struct phase_row *p, size_t column)
+{
+	return ht_table_is_null(p->table, p->row, column) ? HT_NO_I64
+	                                                  : ht_table_i64(p->table, p->row, column);
+}
+
+static void say_phase(struct ht_telling *s, const char *phase, const struct phase_row *p)
+{
+	int64_t n = number(p, HT_SERVING_N), wall = number(p, HT_SERVING_WALL_NS);
+	int64_t requests = number(p, HT_SERVING_REQUESTS), tokens = number(p, HT_SERVING_TOKENS);
+	struct ht_finding f = ht_finding("serving", HT_STATE_FOUND);
+	f.variant = phase;
+	ht_finding_subject(&f, "phase", phase);
+	ht_finding_value(&f, (double)number(p, HT_SERVING_P50_NS), "ns");
+	ht_finding_ns(&f, "p99", number(p, HT_SERVING_P99_NS));
+	ht_finding_count(&f, "n", n);
+	if (tokens != HT_NO_I64 && wall > 0)
+		ht_finding_count(&f, "rate", (int64_t)((double)tokens * 1e9 / (double)wall + 0.5));
+	if (requests != HT_NO_I64)
+		ht_finding_count(&f, "requests", (requests + n / 2) / n);
+	if (wall > 0 && n > 1)
+		ht_finding_share(&f, ht_ratio(number(p, HT_SERVING_GAP_NS), wall), "of.wall_time",
+		        HT_NO_I64);
+	ht_finding_event(&f, p->rank, number(p, HT_SERVING_ROW));
+	ht_finding_next(&f, "iterations");
+	ht_tell_line(s, phase, &f);
+}
+
+void ht_tell_serving(struct ht_telling *s)
+{
+	static const char *const phases[] = { "decode", "prefill", "mixed" };
+	for (size_t i = 0; i < HT_COUNT(phases); i++) {
+		struct phase_row p = find_phase(s->f.parts, phases[i]);
+		if (p.table)
+			say_phase(s, phases[i], &p);
+	}
+}
+
+/* ---- compilations ---- */
+
+void ht_tell_recompilations(struct ht_telling *s)
+{
+	struct ht_finding f = ht_finding("recompilation", HT_STATE_FOUND);
+	const char *id = NULL, *reason = NULL;
+	int64_t n = 0, ns = 0, longest = -1;
+	for (size_t i = 0; i < s->f.parts->n; i++) {
+		const struct ht_part *part = &s->f.parts->list[i];
+		const ht_table *t = part->facts[HT_FOUND_COMPILE];
+		for (size_t row = 0; row < ht_table_n_rows(t); row++) {
+			int64_t time = ht_table_i64(t, row, HT_COMPILE_NS);
+			ht_sum(&n, ht_table_i64(t, row, HT_COMPILE_N));
+			ht_sum(&ns, time);
+			ht_finding_event(&f, part->rank, ht_table_i64(t, row, HT_COMPILE_ROW));
+			if (time <= longest)
+				continue;
+			longest = time;
+			id = ht_table_str(t, row, HT_COMPILE_ID);
+			reason = ht_table_is_null(t, row, HT_COMPILE_REASON)
+			                 ? NULL
+			                 : ht_table_str(t, row, HT_COMPILE_REASON);
+		}
+	}
+	if (!n)
+		return;
+	ht_finding_subject(&f, "compilation", id);
+	ht_finding_value(&f, (double)ns, "ns");
+	ht_finding_count(&f, "n", n);
+	ht_finding_text(&f, "guard", reason);
+	ht_finding_next(&f, "attribution");
+	ht_finding_arg(&f, "view", "compile");
+	ht_tell_line(s, "recompilation", &f);
+}
