@@ -69,6 +69,7 @@ try {
   await includes(page, "name=aten%3A%3Amm");
   const details = page.locator("aside.details");
   check("details", await details.locator("h2").first().innerText(), "aten::mm");
+
   for (const title of ["By input shapes", "Kernels it launches", "Longest calls"])
     check(title, await details.locator("h2", { hasText: title }).count(), 1);
   await details.locator('section[data-verb="events"] tbody a').first().click();
@@ -77,6 +78,12 @@ try {
   await settle(page);
   await details.getByRole("button", { name: "Close details" }).click();
   check("closed", await details.count(), 0);
+
+  // the line of the user's code, in one click
+  await go(page, at("train", "operators"));
+  await table("operators").locator("tbody tr", { hasText: "aten::addmm" }).first().click();
+  await settle(page);
+  check("your code", await details.locator(".your-code strong").innerText(), wanted.line);
 
   // call stacks
   await go(page, at("cpu", "operators?name=aten%3A%3Amm"));

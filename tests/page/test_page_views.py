@@ -115,6 +115,10 @@ def look(root, url, rows, tmp_path):
     served.drive("views.mjs", url, wanted, served.SCREENSHOTS)
 
 
+def capital(text):
+    return text[0].upper() + text[1:]
+
+
 def test_numbers_are_those_of_the_command_line(site, tmp_path):
     root, url = site
     known = {row[0] for row in CASES} | {"diff"}  # which has two runs, and a test below
@@ -128,10 +132,17 @@ def test_diff(site, tmp_path):
     root, url = site
     found = ids(url)
     base = urllib.parse.quote(found["control"], safe="")
+    change = capital(served.table("diff", root / "control", root / "test")["findings"][0]["sentence"])
     wanted = []
     for view in ("rows", "operators", "kernels"):
-        wanted.append({"at": place(found["test"], "diff", f"base={base}&view={view}"), "charts": 1, "name": f"diff-{view}",
+        wanted.append({"at": place(found["test"], "diff", f"base={base}&view={view}"), "charts": 1, "name": f"diff-{view}", "heading": change,
                        "tables": [{"verb": "diff", "wanted": served.table("diff", root / "control", root / "test", "--view", view)}]})
+    # the other views show both runs, too
+    wanted.append({"at": place(found["test"], "overview", f"base={base}"), "charts": 1, "name": "overview-against",
+                   "tables": [], "says": [change]})
+    wanted += [{"at": place(found["test"], verb, f"base={base}"), "charts": 1, "name": f"{verb}-against",
+                "tables": [{"verb": "diff", "wanted": served.table("diff", root / "control", root / "test", "--view", verb)}]}
+               for verb in ("kernels", "operators")]
     path = tmp_path / "wanted.json"
     path.write_text(json.dumps(wanted))
     served.drive("views.mjs", url, path, served.SCREENSHOTS)
@@ -157,10 +168,6 @@ def has_sqlite():
     return b"SQLite" in support.output("version")
 
 
-def capital(text):
-    return text[0].upper() + text[1:]
-
-
 def test_state_search_and_drill_down(site):
     root, url = site
     found = ids(url)
@@ -169,6 +176,8 @@ def test_state_search_and_drill_down(site):
         "rank_2": served.table("temporal-breakdown", root / "straggler", "--rank", "2"),
         "exposed": capital(next(one["sentence"] for one in served.table("temporal-breakdown", root / "straggler", "--rank", "2")
                                 ["findings"] if one["state"] == "found")),
+        "line": served.table("events", root / "train", "--where", 'origin_op == "aten::addmm" and origin_source is not null',
+                             "--sort", "-dur_ns", "--top", "1", "--columns", "origin_source")["rows"][0][0],
         "sql_query": SQL,
         "sql": json.loads(support.output("sql", root / "train", SQL, "--format", "json")) if has_sqlite() else None,
         "csv": support.output("kernels", root / "train", "--format", "csv").decode(),

@@ -37,6 +37,10 @@ try {
         checkTable(`${view.at} ${table.verb}`, await readTable(box), table.wanted);
       }
       if (view.says) await checkOverview(page, view);
+      if (view.heading) {
+        const said = await page.locator(".main h1").innerText();
+        if (said !== view.heading) problems.push(`${view.at}: opens with "${said}", wanted "${view.heading}"`);
+      }
       const failed = await page.locator(".state.problem").allInnerTexts();
       if (failed.length > 0) problems.push(`${view.at}: ${failed.join("; ")}`);
       if (view.charts) {

@@ -29,6 +29,7 @@
 #include "analysis/analysis.h"
 #include "model/finding/hint.h"
 #include "model/compare/diff_sides.h"
+#include "model/compare/step_change.h"
 #include "model/compare/step_samples.h"
 #include "model/compare/use_compare.h"
 #include "model/compare/view_diff.h"
@@ -762,6 +763,8 @@ static enum ht_status compare_sides(struct compare *compare, ht_table *table)
 		HT_TRY(set_headline(compare, table));
 	HT_TRY((ht_run_is(compare->run, "view", "summary") ? put_summary : put_rows)(
 	        compare, table));
+	if (!compare->run->policy.compares_counts && !compare->samples.k_paths)
+		HT_TRY(ht_step_change_note(&compare->samples, table));
 	return add_notes(compare, table);
 }
 

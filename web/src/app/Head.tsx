@@ -36,6 +36,7 @@ export function NextLink(props: { next: Next | null; title?: string }) {
 }
 
 interface Said {
+  finding: TableFinding | null;
   sentence: string;
   next: Next | null;
 }
@@ -62,10 +63,10 @@ function useSaid(verb: string | undefined, query?: Query): Said | null {
   const own = conclusionOf(asked.table);
   const silent = verb !== undefined && asked.table !== null && !own;
   const summary = useTable(app.run, silent ? "summary" : null, chosen(app, "summary"));
-  if (own) return { sentence: sentenceOf(own), next: nextOf(own) };
+  if (own) return { finding: own, sentence: sentenceOf(own), next: nextOf(own) };
   if (!silent || !summary.table) return null;
   const found = findingsOf(new Rows(summary.table)).find((one) => one.state === "found" && one.next?.verb === verb);
-  return found ? { sentence: found.heading, next: null } : null;
+  return found ? { finding: null, sentence: found.heading, next: null } : null;
 }
 
 export function Head(props: {
@@ -73,13 +74,17 @@ export function Head(props: {
   lead?: ComponentChildren;
   verb?: string; // whose table concludes
   query?: Query; // as the view asks for it
+  level?: 1 | 2;
+  cause?: (finding: TableFinding) => ComponentChildren; // more about what it concludes
   children?: ComponentChildren;
 }) {
   const said = useSaid(props.verb, props.query);
+  const Title = props.level === 2 ? "h2" : "h1";
   return (
     <header class="head">
       <div class="head-words">
-        <h1 class={said ? "said" : ""}>{said ? said.sentence : props.title}</h1>
+        <Title class={said ? "said" : ""}>{said ? said.sentence : props.title}</Title>
+        {said?.finding ? props.cause?.(said.finding) : null}
         {props.lead || said?.next ? (
           <p class="lead">
             {props.lead} {said ? <NextLink next={said.next} /> : null}

@@ -148,6 +148,29 @@ export function LoadingStrip() {
   );
 }
 
+// Data that was lost, steps or ranks that are missing: named where the results are, not behind a dot.
+export function LostStrip() {
+  const { route, run } = useApp();
+  const [first, ...rest] = run.health.notes;
+  if (run.health.level !== "lost" || !first || !isShown(run)) return null;
+  return (
+    <div class="strip failed lost" role="status">
+      <strong>Data is missing.</strong> {first}{" "}
+      {rest.length > 0 ? (
+        <details>
+          <summary>{rest.length} more</summary>
+          <ul>
+            {rest.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+      <a href={linkTo(route, "analysis", {}, "health")}>All checks →</a>
+    </div>
+  );
+}
+
 // Files that failed are never silent.
 export function FailedStrip() {
   const { run } = useApp();

@@ -285,6 +285,29 @@ export function ParamSwitch(props: { verb: string; name: string; label: string }
   );
 }
 
+// A verb's table, or with a run to compare with the same rows of both: what changed is what was asked for then.
+export function BothTable(props: VerbTableProps & { view: string }) {
+  const { route, base } = useApp();
+  const { view, ...given } = props;
+  if (!base) return <VerbTable {...given} />;
+  const both = route.query.rows !== "this";
+  const tools = (
+    <>
+      <UrlSwitch
+        name="rows"
+        label="rows:"
+        options={[
+          { value: "both", label: `change against ${base.name}` },
+          { value: "this", label: "this run" },
+        ]}
+      />
+      {both ? null : given.tools}
+    </>
+  );
+  if (!both) return <VerbTable {...given} tools={tools} />;
+  return <VerbTable verb="diff" query={{ view }} url onRow={given.onRow} tools={tools} />;
+}
+
 export function useParam(verb: string, name: string): Param | undefined {
   return analysisOf(useApp(), verb)?.params.find((param) => param.name === name);
 }

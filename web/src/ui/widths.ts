@@ -59,6 +59,8 @@ function least(laid: Laid): number {
   return laid.width;
 }
 
+const NARROW = 560, KEPT = 2;
+
 // The columns that are shown, and their widths. Details go first when the room is short; a choice of the reader counts
 // more. Returns too how many went.
 export function layOut(wanted: Laid[], room: number, chosen: Map<string, boolean>, resized: Map<string, number>):
@@ -68,6 +70,14 @@ export function layOut(wanted: Laid[], room: number, chosen: Map<string, boolean
   for (let i = shown.length - 1; i > 0 && total > room; i--) {
     const laid = shown[i] as Laid;
     if (laid.column.role !== "detail" || chosen.has(laid.column.name)) continue;
+    total -= least(laid);
+    shown = shown.filter(other => other !== laid);
+    dropped++;
+  }
+  // in a panel or on a phone measures go, too: half of a column tells nothing
+  for (let i = shown.length - 1; i >= KEPT && total > room && room < NARROW; i--) {
+    const laid = shown[i] as Laid;
+    if (chosen.has(laid.column.name)) continue;
     total -= least(laid);
     shown = shown.filter(other => other !== laid);
     dropped++;

@@ -1,6 +1,5 @@
 // Two runs side by side: how much longer a step is, and what explains it. Signs and words say the direction; colour
 // only repeats them.
-import { human } from "../ui/format";
 import { Bars } from "../ui/charts";
 import type { Query } from "../app/api";
 import { useApp } from "../app/context";
@@ -8,57 +7,8 @@ import { Head } from "../app/Head";
 import { Ask, choicesOf, Empty, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
-
-const METRIC_WORD: Readonly<Record<string, string>> = { step: "step time", host: "host span", gpu: "GPU activity", comm: "communication" };
-
-function signed(rows: Rows, row: Row, name: string): string {
-  const value = rows.number(row, name);
-  const text = human(rows.cell(row, name), rows.column(name) ?? { type: "duration", unit: "ns" });
-  return value !== null && value > 0 ? `+${text}` : text;
-}
-
-// The interval over steps decides; one that spans zero may be noise.
-function word(rows: Rows, row: Row): { text: string; tone: string } {
-  const low = rows.number(row, "low_ns");
-  const high = rows.number(row, "high_ns");
-  if (low === null || high === null) {
-    const diff = rows.number(row, "diff_ns") ?? 0;
-    return { text: `${diff > 0 ? "slower" : "faster"}, one step: no interval`, tone: diff > 0 ? "more" : "less" };
-  }
-  if (low > 0) return { text: "slower", tone: "more" };
-  if (high < 0) return { text: "faster", tone: "less" };
-  return { text: "within noise", tone: "dim" };
-}
-
-function Summary() {
-  return (
-    <Ask verb="diff" query={{ view: "summary" }}>
-      {(rows) => (
-        <div class="figures left">
-          {rows.all.map((row) => {
-            const metric = rows.text(row, "metric");
-            const { text, tone } = word(rows, row);
-            return (
-              <div
-                class="figure"
-                key={metric}
-                title={`95 % interval ${signed(rows, row, "low_ns")} to ${signed(rows, row, "high_ns")}`}
-              >
-                <span class="figure-label">{METRIC_WORD[metric] ?? metric}</span>
-                <span class={`figure-value ${tone}`}>{signed(rows, row, "diff_ns")}</span>
-                <span class="figure-note">
-                  {text}: {human(rows.cell(row, "control_ns"), { type: "duration", unit: "ns" })} →{" "}
-                  {human(rows.cell(row, "test_ns"), { type: "duration", unit: "ns" })} (
-                  {signed(rows, row, "change_share")})
-                </span>
-              </div>
-            );
-          })}
-        </div>
-      )}
-    </Ask>
-  );
-}
+import { DiffFigures } from "./Against";
+import { YourCode } from "./YourCode";
 
 const VIEW_MEASURE: Readonly<Record<string, [difference: string, name: string]>> = {
   rows: ["step_diff_ns", "name"],
@@ -172,6 +122,13 @@ export function Diff() {
     <>
       <Head
         title={`${run.name} against ${base.name}`}
+        verb="diff"
+        query={{ view: "summary" }}
+        cause={({ values: { subject, rank } }) =>
+          typeof subject === "string" ? (
+            <YourCode name={subject} rank={rank === null || rank === undefined ? undefined : String(rank)} label="Launched at" />
+          ) : null
+        }
         lead={
           <>
             Test minus control: + is slower, − is faster. Control is {base.name}, test is {run.name}; intervals are over
@@ -195,7 +152,7 @@ export function Diff() {
           />
         ) : null}
       </Head>
-      <Summary />
+      <DiffFigures />
       <Changes view={view} query={query} />
       <VerbTable url verb="diff" query={query} tools={<UrlSwitch name="view" label="compare:" options={choices} />} />
     </>

@@ -5,11 +5,12 @@ import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
 import { isNamed } from "../app/links";
 import { Head } from "../app/Head";
-import { Ask, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
+import { Ask, BothTable, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { Details } from "./Details";
 import { TopBars } from "./TopBars";
+import { YourCode } from "./YourCode";
 import { kernelClass } from "./names";
 
 const CORE_COLORS = [
@@ -48,6 +49,7 @@ function Behind(props: { name: string }) {
   const where = isNamed("name", props.name);
   return (
     <Details name={props.name} close="name">
+      <YourCode name={props.name} label="Your code:" />
       <VerbTable
         verb="kernels"
         title="By operator and launch"
@@ -110,7 +112,8 @@ export function Kernels() {
             </section>
             <Cores />
           </div>
-          <VerbTable
+          <BothTable
+            view="kernels"
             url
             verb="kernels"
             query={{ by }}

@@ -5,12 +5,13 @@ import { classColor } from "../ui/colors";
 import { analysisOf, useApp } from "../app/context";
 import { isNamed } from "../app/links";
 import { Head } from "../app/Head";
-import { Ask, choicesOf, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
+import { Ask, BothTable, choicesOf, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { Details } from "./Details";
 import { TopBars } from "./TopBars";
+import { YourCode } from "./YourCode";
 
 const TOPS = options("10", "20", "50");
 
@@ -97,6 +98,7 @@ function Behind(props: { name: string }) {
   const hasStacks = analysisOf(app, "operators")?.schemas.some((schema) => schema.name === "stack");
   return (
     <Details name={props.name} close="name">
+      <YourCode name={props.name} column="origin_op" label="Your code:" />
       <VerbTable verb="operators" title="By input shapes" query={{ by: "shape", where }} hide={["name"]} height={180} />
       {hasStacks ? <Stacks where={where} /> : null}
       <VerbTable
@@ -131,7 +133,8 @@ export function Operators() {
       <div class={chosenName ? "with-details" : ""}>
         <div class="content">
           <Charts />
-          <VerbTable
+          <BothTable
+            view="operators"
             url
             verb="operators"
             query={{ by }}

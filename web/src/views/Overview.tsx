@@ -17,6 +17,7 @@ import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
+import { Against } from "./Against";
 import { ShareBar } from "./ShareBar";
 
 function Evidence(props: { finding: Finding }) {
@@ -450,6 +451,7 @@ export function Overview() {
   return (
     <>
       <Verdict />
+      <Against />
       <Pair>
         <StepStack />
         <LateMap />

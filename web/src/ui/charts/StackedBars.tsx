@@ -17,9 +17,30 @@ export interface StackedBarsProps extends FrameProps {
 
 const TOP = 22, BOTTOM = 22, MAX_BAR = 56;
 
+const THIN = 3; // pixels: what is thinner cannot be told from what is beside it
+const AXIS = 90;
+
+// So many neighbours stand in one bar, with the mean of each part, as leave each bar room.
+function together(props: StackedBarsProps, width: number): { k: number; categories: string[]; series: Part[] } {
+  const { categories, series } = props;
+  const k = Math.max(1, Math.ceil((categories.length * THIN) / 0.62 / Math.max(1, width - AXIS)));
+  if (k === 1) return { k, categories, series };
+  const firsts = categories.map((_, i) => i).filter((i) => i % k === 0);
+  const mean = (values: (number | null)[]) => {
+    const known = values.filter((value): value is number => value !== null);
+    return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+  };
+  return {
+    k,
+    categories: firsts.map((i) => `${categories[i]} … ${categories[Math.min(i + k, categories.length) - 1]}`),
+    series: series.map((part) => ({ ...part, values: firsts.map((i) => mean(part.values.slice(i, i + k))) })),
+  };
+}
+
 export function StackedBars(props: StackedBarsProps) {
-  const { categories, series, unit } = props;
+  const { unit } = props;
   const [box, width] = useWidth<HTMLDivElement>(560);
+  const { k, categories, series } = together(props, width);
   const { tip, show, hide } = useTip();
   const n = categories.length;
   const totals = categories.map((_, i) => series.reduce((sum, part) => sum + Math.max(0, part.values[i] ?? 0), 0));
@@ -35,7 +56,7 @@ export function StackedBars(props: StackedBarsProps) {
   const totalSkip = every(n, width - left, Math.max(...totals.map(total => textWidth(shown(total, unit), sans(11, 600)))) + 6);
   const used = series.filter(part => part.values.some(value => (value ?? 0) > 0));
   return (
-    <Frame {...props} legend={props.legend ?? used.map(({ name, color }) => ({ name, color }))}>
+    <Frame {...props} of={k > 1 ? `${props.of ?? ""}; each bar is the mean of ${k}` : props.of} legend={props.legend ?? used.map(({ name, color }) => ({ name, color }))}>
       <div ref={box} class="ht-plot">
         <svg viewBox={`0 0 ${width} ${height}`} width="100%" role="img" onMouseLeave={hide}
           aria-label={`${props.title}: ${categories.slice(0, 8).map((name, i) => `${name} ${shown(totals[i] ?? 0, unit)}`).join(", ")}`}>
@@ -53,7 +74,7 @@ export function StackedBars(props: StackedBarsProps) {
                 below += value;
                 const text = shown(value, unit);
                 const fits = h > 14 && textWidth(text, sans(10.5)) < bar - 4;
-                return value > 0 && <g key={p} onClick={props.onClick && (() => props.onClick?.(i, series.indexOf(part)))}
+                return value > 0 && <g key={p} onClick={props.onClick && (() => props.onClick?.(i * k, series.indexOf(part)))}
                   class={props.onClick ? "ht-click" : undefined}>
                   <rect x={x} y={at} width={bar} height={Math.max(h, 0.75)} fill={part.color} />
                   {fits && <text x={x + bar / 2} y={at + h / 2 + 4} text-anchor="middle" class="ht-inside"
