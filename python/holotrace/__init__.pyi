@@ -1885,6 +1885,7 @@ class Session:
             step_ns [ns]: duration of the step on the host
             idle_ns [ns]: time of the window in which no GPU of the rank worked; windows begin on the CPU and may overlap, so that it is not idle_ns of temporal-breakdown, which is of the GPU span; null without GPU activity
             n_edges: pieces of the path
+            step_time_ns [ns]: from the completion of the step before to its own; less than the window where the CPU runs ahead and windows overlap; null where windows are no steps
         """
         ...
     def what_if(

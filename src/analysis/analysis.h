@@ -21,6 +21,9 @@ struct ht_analysis {
 	struct ht_analysis_info info;
 	/* how the file of the parameter that replaces the traces (info.instead) is read; NULL: finish reads it, without a set */
 	const char *instead_reader;
+	/* what the numbers are, in a few words: the line under the title has ranks and steps before it
+	 * (ht_frame_set_method). NULL: info.method, for what does not depend on a selection or finish words itself */
+	const char *of;
 	/* tables of a part; when there are none, a part is one table with the columns of the view */
 	struct ht_schema facts[HT_PART_TABLES];
 	/* before anything is computed: refuse parameters, or choose ranks, steps and run->across otherwise; may be

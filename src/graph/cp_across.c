@@ -521,6 +521,7 @@ static enum ht_status put_summary(struct across *a, ht_table *table)
 		ht_table_put_i64(table, HT_CP_SUMMARY_WINDOW_NS, length);
 		put_own_window(a, table, totals[i].i_rank);
 		ht_table_put_i64(table, HT_CP_SUMMARY_N_EDGES, totals[i].n);
+		ht_table_put_null(table, HT_CP_SUMMARY_STEP_TIME_NS);
 	}
 	return HT_OK;
 }

@@ -43,7 +43,11 @@
 	        "and may overlap, so that it is not idle_ns of temporal-breakdown, which is of the " \
 	        "GPU span; null without GPU activity",                                               \
 	        NULL)                                                                                \
-	COLUMN(HT_CP_SUMMARY_N_EDGES, "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL)
+	COLUMN(HT_CP_SUMMARY_N_EDGES, "n_edges", HT_I64, HT_DETAIL, "pieces of the path", NULL)      \
+	COLUMN(HT_CP_SUMMARY_STEP_TIME_NS, "step_time_ns", HT_DURATION, HT_MEASURE,                  \
+	        "from the completion of the step before to its own; less than the window where the " \
+	        "CPU runs ahead and windows overlap; null where windows are no steps",               \
+	        NULL)
 HT_COLUMN_NUMBERS(HT_CP_SUMMARY_COLUMNS, HT_CP_N_SUMMARY_COLUMNS);
 
 #define HT_CP_GRAPH_COLUMNS(COLUMN)                                                                 \

@@ -3,10 +3,12 @@
  */
 #include "graph/cp_tables.h"
 
+#include "base/search.h"
 #include "graph/cp_links.h"
 #include "graph/cp_rows.h"
 #include "model/device/launch.h"
 #include "model/rows/work_names.h"
+#include "model/steps/timed_steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,6 +79,8 @@ struct shown {
 	const struct ht_cp_window *window;
 	struct ht_cp_piece *pieces;
 	size_t n;
+	const struct ht_timed_step *steps; /* of summary, in time */
+	size_t n_steps;
 	ht_table *table;
 };
 
@@ -112,6 +116,18 @@ static int64_t window_ns(const struct shown *s)
 	return s->window->end_ns - s->window->start_ns;
 }
 
+/* Of the step that is the window. */
+static int64_t step_time_ns(const struct shown *s)
+{
+	if (s->window->step == HT_NO_I64)
+		return HT_NO_I64;
+	size_t at = HT_LOWER_BOUND(i, s->n_steps, s->steps[i].start_ns < s->window->start_ns);
+	for (; at < s->n_steps && s->steps[at].start_ns == s->window->start_ns; at++)
+		if (s->steps[at].number == s->window->step)
+			return s->steps[at].time_ns;
+	return HT_NO_I64;
+}
+
 static enum ht_status put_summary(struct shown *s)
 {
 	struct total totals[HT_CP_N_BOUNDS] = { 0 };
@@ -133,6 +149,8 @@ static enum ht_status put_summary(struct shown *s)
 		        s->window->host_end_ns - s->window->start_ns);
 		ht_table_put_known(s->table, HT_CP_SUMMARY_IDLE_NS, idle_ns, HT_NO_I64);
 		ht_table_put_i64(s->table, HT_CP_SUMMARY_N_EDGES, totals[k].n);
+		ht_table_put_known(
+		        s->table, HT_CP_SUMMARY_STEP_TIME_NS, step_time_ns(s), HT_NO_I64);
 	}
 	return HT_OK;
 }
@@ -377,8 +395,11 @@ enum ht_status ht_cp_put_model(struct ht_run *run, const struct ht_cp_options *o
 	HT_TRY(ht_cp_model_make(run, options, &m));
 	struct shown s = { .run = run, .scale = scale, .m = &m, .table = table };
 	bool clocked = view != HT_CP_VIEW_SUMMARY && view != HT_CP_VIEW_PATH;
-	enum ht_status status = HT_OK;
-	if (m.note)
+	struct ht_timed_step *steps = NULL;
+	enum ht_status status = ht_timed_steps_make(
+	        run, run->trace->steps, run->trace->n_steps, &steps, &s.n_steps);
+	s.steps = steps;
+	if (status == HT_OK && m.note)
 		status = ht_table_add_note(table, "rank %lld: %s", (long long)run->rank, m.note);
 	if (status == HT_OK && m.n_windows)
 		status = clocked ? put_clocked(&s, view) : put_windows(&s, view);

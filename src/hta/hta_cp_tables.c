@@ -75,6 +75,7 @@ static enum ht_status put_summary(struct shown *s)
 		ht_table_put_i64(s->table, HT_CP_SUMMARY_STEP_NS, s->g.end_ns - s->g.start_ns);
 		ht_table_put_null(s->table, HT_CP_SUMMARY_IDLE_NS);
 		ht_table_put_i64(s->table, HT_CP_SUMMARY_N_EDGES, totals[k].n_edges);
+		ht_table_put_null(s->table, HT_CP_SUMMARY_STEP_TIME_NS);
 	}
 	return HT_OK;
 }

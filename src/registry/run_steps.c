@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "hta/hta_facts.h"
+#include "model/rows/frame.h"
 #include "model/clocks/clocks.h"
 #include "registry/ahead.h"
 #include "registry/origin.h"
@@ -434,7 +435,10 @@ static bool is_of_npus(const struct ht_run *run)
 
 static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	HT_TRY(ht_table_set_method(table, run->analysis->info.method));
+	if (run->analysis->of)
+		HT_TRY(ht_frame_set_method(run, table, run->analysis->of));
+	else
+		HT_TRY(ht_table_set_method(table, run->analysis->info.method));
 	if (run->analysis->finish)
 		HT_TRY(run->analysis->finish(run, parts, table));
 	else

@@ -153,6 +153,7 @@ const struct ht_analysis ht_analysis_collectives = {
 	        [FACTS_DEVICES] = { "devices", ht_link_device_columns, HT_N_LINK_DEVICE_COLUMNS } },
 	.across = true,
 	.per_rank = extract,
+	.of = "calls matched over ranks on one clock",
 	.finish = finish,
 };
 

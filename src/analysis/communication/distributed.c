@@ -148,6 +148,7 @@ const struct ht_analysis ht_analysis_distributed = {
 	        [RANGES] = { "ranges", ht_comm_op_columns, HT_N_COMM_OP_COLUMNS } },
 	.across = true,
 	.per_rank = look,
+	.of = "computation, overlap, exposed communication and other add up to the step",
 	.finish = finish,
 };
 

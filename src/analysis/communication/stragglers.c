@@ -166,6 +166,7 @@ const struct ht_analysis ht_analysis_stragglers = {
 	        [GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS } },
 	.across = true,
 	.per_rank = extract,
+	.of = "delay: how much earlier collectives would begin without the rank",
 	.finish = finish,
 };
 

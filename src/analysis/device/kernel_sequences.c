@@ -65,6 +65,7 @@ const struct ht_analysis ht_analysis_kernel_sequences = {
 	        .n_sets = 1, .draws = true, },
 	.per_rank = count_patterns,
 	.draw = draw_patterns,
+	.of = "GPU activity of each outermost operator",
 	.finish = finish,
 };
 

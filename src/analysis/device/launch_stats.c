@@ -156,6 +156,7 @@ const struct ht_analysis ht_analysis_launch_stats = {
 	        { "graphs", of_graphs, HT_COUNT(of_graphs) } },
 	.choose = choose,
 	.per_rank = list_launches,
+	.of = "GPU activity with its launch call",
 	.finish = finish,
 };
 

@@ -113,6 +113,7 @@ const struct ht_analysis ht_analysis_memory_bandwidth = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
 	.per_rank = measure_copies,
+	.of = "GB/s of all running copies over time",
 	.finish = finish,
 };
 

@@ -55,6 +55,7 @@ const struct ht_analysis ht_analysis_op_launch_delay = {
 	        HT_ONE_SCHEMA(columns),
 	        .n_sets = 1 },
 	.per_rank = measure_calls,
+	.of = "calls of operators that launch kernels themselves",
 	.finish = finish,
 };
 

@@ -66,6 +66,7 @@ const struct ht_analysis ht_analysis_queue_blocked = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
 	.per_rank = find_full,
+	.of = "time with a queue at or above the limit",
 	.finish = finish,
 	.facts = { { "streams", columns, HT_COUNT(columns) },
 	        { "longest", longest_columns, HT_COUNT(longest_columns) } },

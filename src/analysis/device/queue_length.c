@@ -101,6 +101,7 @@ const struct ht_analysis ht_analysis_queue_length = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
 	.per_rank = measure_queues,
+	.of = "launch calls started less GPU activity started",
 	.finish = finish,
 };
 

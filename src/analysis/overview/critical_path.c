@@ -26,6 +26,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
+#include "table/optional.h"
 #include "graph/cp_across.h"
 #include "graph/cp_overlay.h"
 #include "model/finding/hint.h"
@@ -111,6 +112,7 @@ const struct ht_analysis ht_analysis_critical_path = {
 	.per_rank = find_path,
 	.draw = ht_cp_overlay_make,
 	.is_sound = ht_cp_chains_are_sound,
+	.of = "each moment belongs to what was waited for last",
 	.finish = finish,
 };
 
@@ -159,18 +161,25 @@ static enum ht_status warn(struct ht_run *run, ht_table *table)
 {
 	size_t scale = ht_table_find_column(table, "scale");
 	size_t matched = ht_table_find_column(table, "n_edges");
-	size_t n = ht_table_n_rows(table);
-	for (size_t i = 0; ht_run_str(run, "scale") && i < n; i++) {
-		const char *rule = ht_table_str(table, i, scale);
-		bool first = true, fits = false;
-		for (size_t k = 0; k < n; k++) {
-			bool same = !strcmp(ht_table_str(table, k, scale), rule);
-			first &= !same || k >= i;
-			fits |= same && ht_table_i64(table, k, matched) > 0;
-		}
-		if (first && !fits)
-			HT_TRY(ht_table_add_warning(table, "nothing fits '%s'", rule));
+	size_t n = ht_run_str(run, "scale") ? ht_table_n_rows(table) : 0, n_rules = 0;
+	struct {
+		const char *text;
+		bool fits;
+	} *rules = ht_arena_alloc(run->scratch, (n + 1) * sizeof *rules);
+	if (!rules)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		const char *text = ht_table_str(table, i, scale);
+		size_t k = 0;
+		while (k < n_rules && strcmp(rules[k].text, text))
+			k++;
+		if (k == n_rules)
+			rules[n_rules++].text = text;
+		rules[k].fits |= ht_table_i64(table, i, matched) > 0;
 	}
+	for (size_t k = 0; k < n_rules; k++)
+		if (!rules[k].fits)
+			HT_TRY(ht_table_add_warning(table, "nothing fits '%s'", rules[k].text));
 	return HT_OK;
 }
 
@@ -217,6 +226,17 @@ static bool has_gpu_time(const ht_table *table)
 	return false;
 }
 
+/* A window that is longer than its step takes begins before the one before it is over. */
+static bool windows_overlap(const ht_table *table)
+{
+	size_t window = ht_table_find_column(table, "window_ns");
+	size_t time = ht_table_find_column(table, "step_time_ns");
+	for (size_t i = 0; i < ht_table_n_rows(table); i++)
+		if (ht_table_i64(table, i, window) > ht_table_i64_or(table, i, time, INT64_MAX))
+			return true;
+	return false;
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	enum ht_cp_view_kind view = view_of(run);
@@ -231,6 +251,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		return warn(run, table);
 	if (view != HT_CP_VIEW_SUMMARY)
 		return HT_OK;
+	if (windows_overlap(table))
+		HT_TRY(ht_frame_set_method(run, table,
+		        "shares are of the window; windows overlap, as the CPU runs ahead: a step "
+		        "takes step_time"));
 	bool gpu = has_gpu_time(table);
 	HT_TRY(ht_hint_largest(run->scratch, table, "duration_ns", "bound_by", "of.critical_path",
 	        gpu ? hints : host_hints, gpu ? HT_COUNT(hints) : HT_COUNT(host_hints)));
