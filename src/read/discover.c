@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "read/derived_trace.h"
 #include "read/rank_files.h"
+#include "read/raw_forms.h"
 #include "read/reader.h"
 #include "read/wildcard.h"
 
@@ -394,23 +395,17 @@ static enum ht_status fail_no_traces(
 	        n_skipped, ((const char **)finder->notes.data)[i_note] + strlen("skipped "));
 }
 
-static bool has_raw_form(const struct finder *finder, const char *path)
-{
-	const struct ht_skipped *files = finder->skipped.data;
-	for (size_t i = 0; i < finder->skipped.n; i++)
-		if (ht_is_summed_form(path, files[i].path))
-			return true;
-	return false;
-}
-
 /* What was skipped from the i-th on, where a reader of files that are given by name knows it: memory snapshots alone in a
  * directory are ranks, and without those memory timelines. */
 static enum ht_status add_skipped(struct finder *finder, size_t i, const struct ht_reader *reader)
 {
+	struct ht_raw_forms raw;
+	if (!ht_raw_forms_list(&raw, finder->arena, finder->skipped.data, finder->skipped.n))
+		return ht_fail_nomem(finder->ctx);
 	for (struct stat st; i < finder->skipped.n; i++) {
 		const struct ht_skipped *file = (const struct ht_skipped *)finder->skipped.data + i;
 		if (file->why == reader->what && !stat(file->path, &st) &&
-		        !has_raw_form(finder, file->path))
+		        !ht_raw_forms_has(&raw, file->path))
 			HT_TRY(add_entry(finder, file->path, st.st_dev, st.st_ino));
 	}
 	return HT_OK;

@@ -172,10 +172,10 @@ static enum ht_status global(struct run *r, bool *is_cut)
 static enum ht_status stack_global(struct run *r)
 {
 	struct ht_pickle *p = r->p;
-	const ht_pk *top = (const ht_pk *)p->stack.data + p->stack.n;
-	size_t n_module, n_name;
-	const char *module = p->stack.n >= 2 ? ht_pk_text(p, top[-2], &n_module) : NULL;
-	const char *name = p->stack.n >= 2 ? ht_pk_text(p, top[-1], &n_name) : NULL;
+	const ht_pk *stack = p->stack.data;
+	size_t n = p->stack.n, n_module, n_name;
+	const char *module = n >= 2 ? ht_pk_text(p, stack[n - 2], &n_module) : NULL;
+	const char *name = n >= 2 ? ht_pk_text(p, stack[n - 1], &n_name) : NULL;
 	if (!module || !name)
 		return refuse_opcode(r, OP_STACK_GLOBAL);
 	return refuse_name(r, "STACK_GLOBAL", module, (int)(n_module < 200 ? n_module : 200), name,

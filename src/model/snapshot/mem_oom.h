@@ -39,6 +39,10 @@ struct ht_mem_oom {
 enum ht_status ht_mem_oom_judge(struct ht_run *run, const struct ht_mem_history *history,
         const struct ht_mem_device *device, int64_t event, int64_t capacity,
         struct ht_mem_oom *ret_oom) HT_MUST_USE;
+/* All of a device, in their order; the list is in scratch. */
+enum ht_status ht_mem_ooms_judge(struct ht_run *run, const struct ht_mem_history *history,
+        const struct ht_mem_device *device, int64_t capacity, struct ht_mem_oom **ret_list,
+        size_t *ret_n) HT_MUST_USE;
 const char *ht_mem_oom_name(enum ht_mem_oom_class class_);
 /* What would have helped, a sentence, by the name of the class. */
 const char *ht_mem_oom_help(const char *name, bool is_expandable);

@@ -7,6 +7,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "model/snapshot/bit_tree.h"
 #include "model/snapshot/mem_names.h"
 
 #include <string.h>
@@ -99,48 +100,51 @@ static struct ht_mem_extent extent_of(const struct ht_mem_segment *g)
 		.is_expandable = g->is_expandable };
 }
 
-/* Expandable segments are mapped piece by piece; blocks know nothing of that. */
-static void join_runs(struct undoing *u)
+/* Expandable segments are mapped piece by piece; blocks know nothing of that. Returns how many are left. */
+static size_t join_runs(struct ht_mem_extent *list, size_t n_list)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < u->n; i++) {
-		struct ht_mem_extent *last = n ? &u->list[n - 1] : NULL;
-		const struct ht_mem_extent *next = &u->list[i];
+	for (size_t i = 0; i < n_list; i++) {
+		struct ht_mem_extent *last = n ? &list[n - 1] : NULL;
+		const struct ht_mem_extent *next = &list[i];
 		if (last && last->end == next->addr && last->is_expandable && next->is_expandable &&
 		        last->stream == next->stream)
 			last->end = next->end;
 		else
-			u->list[n++] = *next;
+			list[n++] = *next;
 	}
-	u->n = n;
+	return n;
 }
 
 /* ---- pieces ---- */
 
-static enum ht_status list_pieces(
-        struct ht_run *run, const struct ht_mem_device *d, int64_t k, struct ht_mem_layout *state)
+/* Blocks that are there, by address. */
+struct present {
+	uint64_t *addrs;
+	uint32_t *lives;
+	size_t n;
+};
+
+static bool present_init(struct present *p, struct ht_run *run, size_t n_lives)
 {
-	size_t n = 0;
-	uint64_t *keys = ht_arena_room(run->scratch, (d->n_lives + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_room(run->scratch, (d->n_lives + 1) * sizeof *order);
-	if (!keys || !order)
-		return ht_fail_nomem(run->ctx);
-	for (uint32_t i = 0; i < d->n_lives && d->lives[i].alloc <= k; i++)
-		if (ht_mem_life_active(&d->lives[i], k)) {
-			keys[n] = d->lives[i].addr;
-			order[n++] = i;
-		}
-	state->pieces =
-	        ht_arena_room(run->scratch, (2 * n + state->n_extents + 1) * sizeof *state->pieces);
-	if (!state->pieces || !ht_sort_keys(run->ctx->mem, keys, order, n))
-		return ht_fail_nomem(run->ctx);
+	p->addrs = ht_arena_room(run->scratch, (n_lives + 1) * sizeof *p->addrs);
+	p->lives = ht_arena_room(run->scratch, (n_lives + 1) * sizeof *p->lives);
+	p->n = 0;
+	return p->addrs && p->lives;
+}
+
+/* Free runs lie between blocks; there is room for all of them. */
+static void list_pieces(
+        const struct ht_mem_device *d, const struct present *p, struct ht_mem_layout *state)
+{
 	size_t i = 0;
+	state->n_pieces = 0;
 	for (uint32_t x = 0; x < state->n_extents; x++) {
 		uint64_t at = state->extents[x].addr, end = state->extents[x].end;
-		while (i < n && keys[i] < at)
+		while (i < p->n && p->addrs[i] < at)
 			i++;
-		for (; i < n && keys[i] < end; i++) {
-			const struct ht_mem_life *life = &d->lives[order[i]];
+		for (; i < p->n && p->addrs[i] < end; i++) {
+			const struct ht_mem_life *life = &d->lives[p->lives[i]];
 			if (life->addr > at)
 				state->pieces[state->n_pieces++] = (struct ht_mem_piece){ at,
 					(int64_t)(life->addr - at), x, NULL };
@@ -153,7 +157,23 @@ static enum ht_status list_pieces(
 			state->pieces[state->n_pieces++] =
 			        (struct ht_mem_piece){ at, (int64_t)(end - at), x, NULL };
 	}
-	return HT_OK;
+}
+
+static size_t max_pieces(const struct present *p, size_t n_extents)
+{
+	return 2 * p->n + n_extents + 1;
+}
+
+/* The segments at the end. */
+static bool start_undoing(struct undoing *u, const struct ht_trace *t)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < t->n_mem_segments; i++) {
+		struct ht_mem_extent extent = extent_of(&t->mem_segments[i]);
+		if (t->mem_segments[i].device == u->d->device && extent.end >= extent.addr)
+			ok = insert(u, &extent);
+	}
+	return ok;
 }
 
 enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history *history,
@@ -161,19 +181,138 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
 {
 	const struct ht_trace *t = history->trace;
 	struct undoing u = { .run = run, .d = d };
-	bool ok = true;
-	for (size_t i = 0; ok && i < t->n_mem_segments; i++) {
-		struct ht_mem_extent extent = extent_of(&t->mem_segments[i]);
-		if (t->mem_segments[i].device == d->device && extent.end >= extent.addr)
-			ok = insert(&u, &extent);
-	}
+	struct present p;
+	bool ok = start_undoing(&u, t) && present_init(&p, run, d->n_lives);
 	for (int64_t i = d->end - 1; ok && i >= d->first && i > k; i--)
 		ok = undo(&u, &t->mem_events[i]);
 	if (!ok)
 		return ht_fail_nomem(run->ctx);
-	join_runs(&u);
-	*ret_state = (struct ht_mem_layout){ .extents = u.list, .n_extents = u.n };
-	return list_pieces(run, d, k, ret_state);
+	for (uint32_t i = 0; i < d->n_lives && d->lives[i].alloc <= k; i++)
+		if (ht_mem_life_active(&d->lives[i], k)) {
+			p.addrs[p.n] = d->lives[i].addr;
+			p.lives[p.n++] = i;
+		}
+	struct ht_mem_layout state = { .extents = u.list, .n_extents = join_runs(u.list, u.n) };
+	state.pieces =
+	        ht_arena_room(run->scratch, max_pieces(&p, state.n_extents) * sizeof *state.pieces);
+	if (!state.pieces || !ht_sort_keys(run->ctx->mem, p.addrs, p.lives, p.n))
+		return ht_fail_nomem(run->ctx);
+	list_pieces(d, &p, &state);
+	*ret_state = state;
+	return HT_OK;
+}
+
+/* ---- many moments ---- */
+
+struct ht_mem_walk {
+	struct ht_run *run;
+	const struct ht_trace *trace;
+	const struct ht_mem_device *d;
+	struct undoing u;
+	int64_t at;                /* the first event that is undone */
+	size_t n_begun;            /* lives that are allocated by then */
+	uint32_t *lives, *places;  /* lives by address, and where each is among them */
+	uint32_t *ends;            /* 1 + the life that an event ends */
+	struct ht_bit_tree active; /* places of lives */
+	struct present present;
+	struct ht_mem_layout state;
+	size_t cap_extents, cap_pieces;
+};
+
+/* Room that grows by doubling, so that all of it together is as much as the last. */
+static bool grow(struct ht_run *run, void **list, size_t *cap, size_t n, size_t size)
+{
+	if (n <= *cap)
+		return true;
+	*cap = 2 * n;
+	*list = ht_arena_room(run->scratch, *cap * size);
+	return *list != NULL;
+}
+
+static bool order_lives(struct ht_mem_walk *w)
+{
+	const struct ht_mem_device *d = w->d;
+	w->lives = ht_arena_room(w->run->scratch, (d->n_lives + 1) * sizeof *w->lives);
+	w->places = ht_arena_room(w->run->scratch, (d->n_lives + 1) * sizeof *w->places);
+	if (!w->lives || !w->places || !present_init(&w->present, w->run, d->n_lives))
+		return false;
+	for (uint32_t i = 0; i < d->n_lives; i++) {
+		w->present.addrs[i] = d->lives[i].addr;
+		w->lives[i] = i;
+	}
+	if (!ht_sort_keys(w->run->ctx->mem, w->present.addrs, w->lives, d->n_lives))
+		return false;
+	for (uint32_t i = 0; i < d->n_lives; i++)
+		w->places[w->lives[i]] = i;
+	return true;
+}
+
+enum ht_status ht_mem_walk_new(struct ht_run *run, const struct ht_mem_history *history,
+        const struct ht_mem_device *d, struct ht_mem_walk **ret_walk)
+{
+	struct ht_mem_walk *w = ht_arena_alloc(run->scratch, sizeof *w);
+	size_t n_events = (size_t)(d->end - d->first);
+	uint32_t *ends = ht_arena_alloc(run->scratch, (n_events + 1) * sizeof *ends);
+	if (!w || !ends)
+		return ht_fail_nomem(run->ctx);
+	*w = (struct ht_mem_walk){ .run = run,
+		.trace = history->trace,
+		.d = d,
+		.u = { .run = run, .d = d },
+		.at = d->end,
+		.n_begun = d->n_lives,
+		.ends = ends };
+	if (!start_undoing(&w->u, w->trace) || !order_lives(w) ||
+	        !ht_bit_tree_init(&w->active, run->scratch, d->n_lives + 1))
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < d->n_lives; i++)
+		if (d->lives[i].free_completed == HT_MEM_NEVER)
+			ht_bit_tree_add(&w->active, w->places[i]);
+		else
+			ends[d->lives[i].free_completed - d->first] = i + 1;
+	*ret_walk = w;
+	return HT_OK;
+}
+
+static bool go_back(struct ht_mem_walk *w, int64_t k)
+{
+	const struct ht_mem_device *d = w->d;
+	bool ok = true;
+	for (; ok && w->at > d->first && w->at - 1 > k; w->at--) {
+		int64_t i = w->at - 1;
+		uint32_t ended = w->ends[i - d->first];
+		if (ended)
+			ht_bit_tree_add(&w->active, w->places[ended - 1]);
+		for (; w->n_begun && d->lives[w->n_begun - 1].alloc == i; w->n_begun--)
+			ht_bit_tree_remove(&w->active, w->places[w->n_begun - 1]);
+		ok = undo(&w->u, &w->trace->mem_events[i]);
+	}
+	return ok;
+}
+
+enum ht_status ht_mem_walk_to(struct ht_mem_walk *w, int64_t k, struct ht_mem_layout *ret_state)
+{
+	struct present *p = &w->present;
+	struct ht_mem_layout *state = &w->state;
+	bool ok = go_back(w, k) && grow(w->run, (void **)&state->extents, &w->cap_extents, w->u.n,
+	                                   sizeof *state->extents);
+	if (!ok)
+		return ht_fail_nomem(w->run->ctx);
+	if (w->u.n)
+		memcpy(state->extents, w->u.list, w->u.n * sizeof *state->extents);
+	state->n_extents = join_runs(state->extents, w->u.n);
+	p->n = 0;
+	for (size_t i = ht_bit_tree_next(&w->active, 0); i != SIZE_MAX;
+	        i = ht_bit_tree_next(&w->active, i + 1)) {
+		p->addrs[p->n] = w->d->lives[w->lives[i]].addr;
+		p->lives[p->n++] = w->lives[i];
+	}
+	if (!grow(w->run, (void **)&state->pieces, &w->cap_pieces, max_pieces(p, state->n_extents),
+	            sizeof *state->pieces))
+		return ht_fail_nomem(w->run->ctx);
+	list_pieces(w->d, p, state);
+	*ret_state = *state;
+	return HT_OK;
 }
 
 static bool is_like(const struct ht_mem_extent *x, const struct ht_mem_extent *like)

@@ -123,17 +123,14 @@ static void put_oom(
 
 enum ht_status ht_mem_view_oom(struct ht_mem_view *v)
 {
-	const struct ht_trace *t = v->run->trace;
 	for (size_t i = 0; i < v->history->n_devices; i++) {
 		const struct ht_mem_device *d = &v->history->devices[i];
-		for (int64_t k = d->first; k < d->end; k++) {
-			struct ht_mem_oom oom;
-			if (t->mem_events[k].action != HT_MEM_OOM)
-				continue;
-			HT_TRY(ht_mem_oom_judge(v->run, v->history, d, k,
-			        ht_mem_capacity(v->kineto, d->device), &oom));
-			put_oom(v, d, &oom);
-		}
+		struct ht_mem_oom *list;
+		size_t n;
+		HT_TRY(ht_mem_ooms_judge(
+		        v->run, v->history, d, ht_mem_capacity(v->kineto, d->device), &list, &n));
+		for (size_t k = 0; k < n; k++)
+			put_oom(v, d, &list[k]);
 	}
 	return HT_OK;
 }
