@@ -355,8 +355,9 @@ def test_many_calls_keep_nothing():
         ask_all(client, 20)
         n_files, n_pages = held(client.process)
         ask_all(client, n_rounds)
-        n_files_then, n_pages_then = held(client.process)
-        assert n_files_then == n_files
+        # calls that were cancelled may end a little later
+        support.wait_until(lambda: held(client.process)[0] <= n_files)
+        n_pages_then = held(client.process)[1]
         # what threads keep for the next allocation comes and goes: 16 MiB of 4 KiB pages
         assert n_pages_then - n_pages < 4096, (n_pages, n_pages_then)
     assert client.code == 0 and client.errors == ""
