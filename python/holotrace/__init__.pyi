@@ -2155,8 +2155,9 @@ class Session:
     def memory_curve(
         self,
         *,
-        view: Literal['curve', 'peaks'] = 'curve',
+        view: Literal['curve', 'peaks', 'operators'] = 'curve',
         points: int = 10240,
+        bands: int = 12,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -2167,15 +2168,16 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """How much memory is allocated, reserved and active over time on each device?
+        """How much memory is allocated, reserved and active over time on each device, and by which operators?
 
         The allocator's totals after every memory event, per device and component; the running sum of bytes where the file has no totals.
 
             holotrace.open("traces/").memory_curve(top=10)
 
         Arguments:
-            view: every point, or the peaks of each curve (curve, peaks)
+            view: every point, the peaks of each curve, or what operators hold (curve, peaks, operators)
             points: at most so many points per curve; 0: all
+            bands: operators that view operators shows by name
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this

@@ -113,3 +113,19 @@ def test_random(seed, tmp_path):
             expected[kind, "n"] += 1
             expected[kind, "ns"] += piece.end - piece.start
     check(path, expected, ())
+
+
+@pytest.mark.parametrize("example", ["train", "cpu"])
+def test_operators_share_what_is_allocated(example):
+    """At every point the bands sum to the allocator's total; over time the highest is that of view peaks."""
+    run = support.ROOT / "examples" / example
+    points = collections.defaultdict(list)
+    for row in rows("memory-curve", run, "--view", "operators", "--points", "200", "--quiet"):
+        points[row["rank"], row["device"], row["index"]].append(row)
+    assert points
+    for point in points.values():
+        assert sum(int(row["bytes"]) for row in point) == int(point[0]["allocated_bytes"])
+        assert len({row["operator"] for row in point}) == len(point) <= 14
+    for peak in rows("memory-curve", run, "--view", "peaks", "--quiet"):
+        most = max(int(point[0]["allocated_bytes"]) for key, point in points.items() if key[:2] == (peak["rank"], peak["device"]))
+        assert most == int(peak["allocated_bytes"])

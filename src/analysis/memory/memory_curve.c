@@ -7,13 +7,15 @@
  *   reserved   held by the allocator; reserved - allocated is what fragments or waits to be used again
  *   active     allocated, or freed and still waited for by a stream; NPU
  * Views: "curve", every point, or as many per curve as --points says (thin_out.h); "peaks", per curve the most of each
- * and the first time of it.
+ * and the first time of it; "operators", what the operators hold of the allocated bytes (memory_bands.h), after the event with
+ * the most allocated of each of --points pieces, so that the peak is among them.
  * All events count unless steps or an annotation are chosen. Blind to memory that PyTorch does not allocate. O(n log n).
  *
  * Example: +4 MiB at 0, +2 MiB at 1 us, -2 MiB at 3 us: points 4, 6, 4 MiB; peak 6 MiB at 1 us.
  */
 #include "analysis/analysis.h"
-#include "model/memory/memory_events.h"
+#include "base/checked.h"
+#include "model/memory/memory_bands.h"
 #include "model/numbers/thin_out.h"
 
 #include <string.h>
@@ -63,14 +65,36 @@ HT_COLUMNS(curve_columns, CURVE_COLUMNS);
 	COLUMN(PEAK_POINTS, "points", HT_I64, HT_DETAIL, "points of the curve", NULL)
 HT_COLUMNS(peak_columns, PEAK_COLUMNS);
 
+#define BAND_COLUMNS(COLUMN)                                                                         \
+	COLUMN(BAND_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                         \
+	COLUMN(BAND_DEVICE, "device", HT_STR, HT_KEY, "cpu, cuda:0, ...", NULL)                      \
+	COLUMN(BAND_COMPONENT, "component", HT_STR, HT_KEY,                                          \
+	        "allocator, where several report apart; null: the only one", NULL)                   \
+	COLUMN(BAND_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                                 \
+	        "time of the point, from the first event of all ranks", NULL)                        \
+	COLUMN(BAND_OPERATOR, "operator", HT_STR, HT_KEY,                                            \
+	        "operator that allocated it; (others): all with less, (not in the recording): what " \
+	        "was allocated before, or has no event",                                             \
+	        NULL)                                                                                \
+	COLUMN(BAND_BYTES, "bytes", HT_BYTES, HT_MEASURE, "held by it from this time on", NULL)      \
+	COLUMN(BAND_ALLOCATED_BYTES, "allocated_bytes", HT_BYTES, HT_MEASURE,                        \
+	        "in use from this time on, of all", NULL)                                            \
+	COLUMN(BAND_RESERVED_BYTES, "reserved_bytes", HT_BYTES, HT_MEASURE,                          \
+	        "held by the allocator from this time on", NULL)                                     \
+	COLUMN(BAND_INDEX, "index", HT_I64, HT_DETAIL, "row of the memory event", NULL)
+HT_COLUMNS(band_columns, BAND_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "curve", curve_columns, HT_COUNT(curve_columns) },
 	{ "peaks", peak_columns, HT_COUNT(peak_columns) },
+	{ "operators", band_columns, HT_COUNT(band_columns) },
 };
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "curve", "every point, or the peaks of each curve", "curve|peaks" },
+	{ "view", HT_STR, "curve", "every point, the peaks of each curve, or what operators hold",
+	        "curve|peaks|operators" },
 	{ "points", HT_I64, "10240", "at most so many points per curve; 0: all", NULL },
+	{ "bands", HT_I64, "12", "operators that view operators shows by name", NULL },
 };
 
 static const struct ht_over_time over_time = { .view = "curve",
@@ -84,7 +108,7 @@ const struct ht_analysis ht_analysis_memory_curve = {
 	        .page_view = "memory",
 	        .title = "Memory curve",
 	        .question =
-	                "How much memory is allocated, reserved and active over time on each device?",
+	                "How much memory is allocated, reserved and active over time on each device, and by which operators?",
 	        .method =
 	                "The allocator's totals after every memory event, per device and component; "
 	                "the running sum of bytes where the file has no totals.",
@@ -103,6 +127,8 @@ const struct ht_analysis ht_analysis_memory_curve = {
 static enum ht_status check(struct ht_run *run)
 {
 	int64_t points = ht_run_i64(run, "points");
+	if (ht_run_i64(run, "bands") < 1)
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give 1 or more", "there is no band");
 	if (points == 0 || points >= 3)
 		return HT_OK;
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give 0 for all, or 3 and more",
@@ -208,13 +234,86 @@ static enum ht_status put_peaks(const struct curve *c)
 	return HT_OK;
 }
 
+/* ---- operators ---- */
+
+static void put_bands(const struct curve *c, const struct ht_memory_event *event,
+        const struct ht_memory_bands *bands, const int64_t *held)
+{
+	int64_t rest = event->allocated;
+	for (size_t b = 0; b <= bands->n; b++) {
+		bool is_rest = b == bands->n;
+		int64_t bytes = is_rest ? (rest > 0 ? rest : 0) : held[b];
+		put_key(c);
+		ht_table_put_i64(c->table, BAND_TS_NS, event->ts_ns);
+		ht_table_put_str(c->table, BAND_OPERATOR,
+		        is_rest ? "(not in the recording)" : bands->names[b]);
+		ht_table_put_i64(c->table, BAND_BYTES, bytes);
+		ht_table_put_i64(c->table, BAND_ALLOCATED_BYTES, event->allocated);
+		ht_table_put_known(c->table, BAND_RESERVED_BYTES, event->reserved, HT_NO_I64);
+		ht_table_put_i64(c->table, BAND_INDEX, event->row);
+		rest = ht_sub_sat(rest, bytes);
+	}
+}
+
+/* The event of a piece after which most is allocated; its end where none has a total. */
+static size_t top_of(const struct curve *c, size_t first, size_t end)
+{
+	size_t top = end;
+	for (size_t i = first; i < end; i++)
+		if (c->events[i].allocated != HT_NO_I64 &&
+		        (top == end || c->events[i].allocated > c->events[top].allocated))
+			top = i;
+	return top;
+}
+
+static enum ht_status put_operators(
+        const struct curve *c, const struct ht_memory_owners *owners, size_t first)
+{
+	size_t n_points = (size_t)ht_run_i64(c->run, "points"), at = 0;
+	size_t n_piece = n_points && c->n > n_points ? (c->n + n_points - 1) / n_points : 1;
+	struct ht_memory_bands bands;
+	HT_TRY(ht_memory_bands_make(
+	        c->run, owners, first, first + c->n, (size_t)ht_run_i64(c->run, "bands"), &bands));
+	int64_t *held = ht_arena_alloc(c->run->scratch, (bands.n + 1) * sizeof *held);
+	if (!held)
+		return ht_fail_nomem(c->run->ctx);
+	for (size_t i = 0; i < c->n; i += n_piece) {
+		size_t end = c->n - i < n_piece ? c->n : i + n_piece, top = top_of(c, i, end);
+		if (top == end)
+			continue;
+		for (; at <= top; at++)
+			if (bands.band_of[at] != HT_NONE)
+				ht_sum(&held[bands.band_of[at]], bands.bytes[at]);
+		put_bands(c, &c->events[top], &bands, held);
+	}
+	return HT_OK;
+}
+
 /* ---- a rank ---- */
+
+static enum ht_status find_owners(struct ht_run *run, const struct ht_memory_events *events,
+        struct ht_memory_owners *ret_owners)
+{
+	struct ht_traits traits;
+	struct ht_op_tree tree;
+	struct ht_memory_pair *pairs = NULL;
+	*ret_owners = (struct ht_memory_owners){ .events = events };
+	HT_TRY(ht_traits_init(run, run->trace, &traits));
+	HT_TRY(ht_op_tree_make(run, &traits, &tree));
+	HT_TRY(ht_memory_ops_find(run, events, &tree, &ret_owners->ops));
+	HT_TRY(ht_memory_pairs_find(run, events, &pairs, &ret_owners->n_pairs));
+	ret_owners->pairs = pairs;
+	return HT_OK;
+}
 
 static enum ht_status follow(struct ht_run *run, struct ht_part *part)
 {
-	bool peaks = ht_run_is(run, "view", "peaks");
+	bool peaks = ht_run_is(run, "view", "peaks"), by_op = ht_run_is(run, "view", "operators");
 	struct ht_memory_events events;
+	struct ht_memory_owners owners = { .events = NULL };
 	HT_TRY(ht_memory_events_collect(run, &events));
+	if (by_op)
+		HT_TRY(find_owners(run, &events, &owners));
 	for (size_t first = 0, end; first < events.n; first = end) {
 		struct ht_memory_event *list = events.list + first;
 		for (end = first + 1; end < events.n; end++)
@@ -225,7 +324,8 @@ static enum ht_status follow(struct ht_run *run, struct ht_part *part)
 			list->component, list, end - first };
 		if (!curve.device)
 			return ht_fail_nomem(run->ctx);
-		HT_TRY((peaks ? put_peaks : put_curve)(&curve));
+		HT_TRY(by_op ? put_operators(&curve, &owners, first)
+		             : (peaks ? put_peaks : put_curve)(&curve));
 	}
 	return HT_OK;
 }

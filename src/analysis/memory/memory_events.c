@@ -89,17 +89,6 @@ struct listing {
 	const char *const *devices; /* by event */
 };
 
-/* aten::empty* is how others allocate. */
-static const char *shown_name(struct ht_run *run, const struct ht_memory_op *op)
-{
-	static const char empty[] = "aten::empty";
-	if (!op || !op->name)
-		return "<unknown>";
-	if (strncmp(op->name, empty, sizeof empty - 1) != 0 || !op->outer)
-		return op->name;
-	return ht_arena_printf(run->scratch, "%s (%s)", op->outer, op->name);
-}
-
 static enum ht_status put_pair(const struct listing *l, const struct ht_memory_pair *pair)
 {
 	const struct ht_memory_event *list = l->events->list;
@@ -109,7 +98,7 @@ static enum ht_status put_pair(const struct listing *l, const struct ht_memory_p
 	const struct ht_memory_op *op = alloc || l->ops[some].is_told ? &l->ops[some] : NULL;
 	int64_t top_ns = l->tops[some].ts_ns;
 	bool at_peak = (!alloc || alloc->ts_ns <= top_ns) && (!freed || freed->ts_ns > top_ns);
-	const char *name = shown_name(l->run, op);
+	const char *name = ht_memory_op_name(l->run, op);
 	if (!name)
 		return ht_fail_nomem(l->run->ctx);
 	ht_table_row(l->table);

@@ -311,6 +311,16 @@ static size_t pair_up(const struct keyed *keyed, size_t n, struct ht_memory_pair
 	return n_pairs;
 }
 
+const char *ht_memory_op_name(struct ht_run *run, const struct ht_memory_op *op)
+{
+	static const char empty[] = "aten::empty";
+	if (!op || !op->name)
+		return "<unknown>";
+	if (strncmp(op->name, empty, sizeof empty - 1) != 0 || !op->outer)
+		return op->name;
+	return ht_arena_printf(run->scratch, "%s (%s)", op->outer, op->name);
+}
+
 enum ht_status ht_memory_pairs_find(struct ht_run *run, const struct ht_memory_events *events,
         struct ht_memory_pair **ret_pairs, size_t *ret_n)
 {

@@ -55,6 +55,9 @@ struct ht_memory_op {
 };
 enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_events *events,
         const struct ht_op_tree *tree, const struct ht_memory_op **ret_ops) HT_MUST_USE;
+/* As it is shown: of aten::empty and its kin, which others allocate through, with the one around it; "<unknown>" for nobody and
+ * NULL. NULL when out of memory. */
+const char *ht_memory_op_name(struct ht_run *run, const struct ht_memory_op *op);
 
 /* An allocation with its release: indexes of events, SIZE_MAX where one of the two is not in the selection. */
 struct ht_memory_pair {

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Cell } from "../model";
 import { human } from "../ui/format";
 import { SERIES } from "../ui/colors";
-import { Lines } from "../ui/charts";
+import { Areas, Lines } from "../ui/charts";
 import { chosen, useApp } from "../app/context";
 import { useTable } from "../app/hooks";
 import { quoted } from "../app/links";
@@ -13,6 +13,7 @@ import { Ask, Busy, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { Rows } from "../app/rows";
 import type { Row } from "../app/rows";
+import { bandsOf, OPERATORS, OTHERS, UNSEEN } from "./bands";
 import { Snapshot } from "./Snapshot";
 
 const CURVES: readonly [column: string, name: string][] = [
@@ -113,11 +114,17 @@ const SIZES = [
   { value: "256MiB", label: "256 MiB" },
 ];
 
+// The curve as totals, or by who allocated it.
+const SHOWN = [
+  { value: "totals", label: "totals" },
+  { value: "operators", label: "by operator" },
+];
+
 function Below(props: { place: Place }) {
   const { route } = useApp();
   const { place } = props;
   const here = `device == ${quoted(place.device)}`;
-  const { from, to, below } = route.query;
+  const { from, to, below, op } = route.query;
   const tools = <UrlSwitch name="below" label="show:" options={TABLES} />;
   const rank = place.rank || undefined;
   if (below === "stats") return <VerbTable url verb="memory-stats" query={{ rank, where: here }} tools={tools} />;
@@ -125,6 +132,7 @@ function Below(props: { place: Place }) {
   if (below === "summary") return <VerbTable url verb="memory-timeline" tools={tools} />;
   const { which = "all", size = "all" } = route.query;
   const filter =
+    (op ? ` and operator == ${quoted(op)}` : "") +
     (WHICH_FILTER[which] ?? "") +
     (SIZES.some((one) => one.value === size) && size !== "all" ? ` and size_bytes >= ${size}` : "");
   const range =
@@ -138,6 +146,14 @@ function Below(props: { place: Place }) {
           Allocations from {human(Number(from), { type: "duration", unit: "ns" })} to{" "}
           {human(Number(to), { type: "duration", unit: "ns" })}{" "}
           <button type="button" class="pill" onClick={() => go(linkWith(route, { from: null, to: null }))}>
+            show all
+          </button>
+        </p>
+      ) : null}
+      {op ? (
+        <p class="filter-note" data-operator={op}>
+          Allocations of {op}{" "}
+          <button type="button" class="pill" onClick={() => go(linkWith(route, { op: null }))}>
             show all
           </button>
         </p>
@@ -168,7 +184,10 @@ function Drawn(props: { rows: Rows; place: Place; says: string }) {
       title={`Memory of ${props.place.device}`}
       of={`at most ${props.says}; drag to list what was allocated then`}
       actions={
-        hasModules ? <UrlSwitch name="curves" label="curves:" options={options("allocators", "modules")} /> : undefined
+        <>
+          <UrlSwitch name="memory" label="show:" options={SHOWN} />
+          {hasModules ? <UrlSwitch name="curves" label="curves:" options={options("allocators", "modules")} /> : null}
+        </>
       }
       series={series}
       xUnit="ns"
@@ -181,13 +200,57 @@ function Drawn(props: { rows: Rows; place: Place; says: string }) {
   );
 }
 
-function Curve(props: { place: Place; peaks: Rows }) {
-  const { place } = props;
+// What operators hold of it. A click lists the allocations of one.
+function Held(props: { rows: Rows; place: Place; says: string }) {
+  const { route } = useApp();
+  const { rows } = props;
+  const drawn = useMemo(() => {
+    const first = rows.all[0];
+    const component = first ? rows.cell(first, "component") : null;
+    return bandsOf(rows, (row) => rows.cell(row, "component") === component, false, OPERATORS);
+  }, [rows]);
+  const peak = drawn.xs[drawn.peak];
   return (
-    <section class="block chart">
-      <Ask verb="memory-curve" query={{ rank: place.rank || undefined, where: `device == ${quoted(place.device)}` }}>
-        {(rows) => <Drawn rows={rows} place={place} says={peakWords(props.peaks, place)} />}
-      </Ask>
+    <Areas
+      title={`Memory of ${props.place.device} by operator`}
+      of={`bytes that tensors hold, by the operator that allocated them; at most ${props.says}; click a band for its allocations`}
+      note="Each point is the maximum of its piece. The dashed line is what is reserved from the driver."
+      actions={<UrlSwitch name="memory" label="show:" options={SHOWN} />}
+      xs={drawn.xs}
+      end={drawn.end}
+      bands={[...drawn.bands].reverse()}
+      above={{ name: "reserved", values: drawn.reserved }}
+      moments={peak === undefined ? [] : [{ at: peak, name: "peak" }]}
+      xUnit="ns"
+      yUnit="bytes"
+      onPick={(band) => {
+        const name = drawn.bands[drawn.bands.length - 1 - band]?.name ?? null;
+        if (name !== OTHERS && name !== UNSEEN) go(linkWith(route, { op: name, below: null }));
+      }}
+      onRange={(from, to) =>
+        go(linkWith(route, { from: String(Math.floor(from)), to: String(Math.ceil(to)), below: null }))
+      }
+    />
+  );
+}
+
+function Curve(props: { place: Place; peaks: Rows }) {
+  const { route } = useApp();
+  const { place } = props;
+  const byOperator = route.query.memory === "operators";
+  const query = { rank: place.rank || undefined, where: `device == ${quoted(place.device)}` };
+  const says = peakWords(props.peaks, place);
+  return (
+    <section class="block chart" data-verb={byOperator ? "memory-operators" : undefined}>
+      {byOperator ? (
+        <Ask verb="memory-curve" query={{ ...query, view: "operators", points: 1000, bands: 8, top: "all" }}>
+          {(rows) => <Held rows={rows} place={place} says={says} />}
+        </Ask>
+      ) : (
+        <Ask verb="memory-curve" query={query}>
+          {(rows) => <Drawn rows={rows} place={place} says={says} />}
+        </Ask>
+      )}
     </section>
   );
 }

@@ -1,10 +1,20 @@
-// The timeline of a memory snapshot as bands: the keys of its rows in the order of the engine, which is by weight; what is
-// left is grey. The same key has the same colour in the map of addresses.
+// Memory over time as bands, of a snapshot or of the profiler's events: the keys of its rows in the order of the engine, which is
+// by weight; what is left is grey. The same key has the same colour in the map of addresses.
 import { nameHue, SERIES } from "../ui/colors";
 import type { Band } from "../ui/charts";
 import type { Row, Rows } from "../app/rows";
 
 export const OTHERS = "(others)";
+export const UNSEEN = "(not in the recording)";
+
+// What the columns are called.
+export interface BandColumns {
+  event: string;
+  time: string;
+  key: string;
+}
+const SNAPSHOT: BandColumns = { event: "event", time: "time_ns", key: "key" };
+export const OPERATORS: BandColumns = { event: "index", time: "ts_ns", key: "operator" };
 
 export interface Bands {
   bands: Band[];
@@ -16,25 +26,25 @@ export interface Bands {
 }
 
 export function colorOf(key: string, order: readonly string[]): string {
-  if (key === OTHERS) return "var(--idle)";
+  if (key === OTHERS || key === UNSEEN) return "var(--idle)";
   const at = order.indexOf(key);
   return at >= 0 && at < SERIES.length ? (SERIES[at] as string) : nameHue(key, "memory");
 }
 
-export function bandsOf(rows: Rows, keep: (row: Row) => boolean, overEvents: boolean): Bands {
+export function bandsOf(rows: Rows, keep: (row: Row) => boolean, overEvents: boolean, names = SNAPSHOT): Bands {
   const events: number[] = [];
   const xs: number[] = [];
   const reserved: number[] = [];
   const allocated: number[] = [];
   const values = new Map<string, number[]>();
-  const timed = !overEvents && rows.all.every((row) => rows.number(row, "time_ns") !== null);
+  const timed = !overEvents && rows.all.every((row) => rows.number(row, names.time) !== null);
   for (const row of rows.all) {
     if (!keep(row)) continue;
-    const event = rows.number(row, "event") ?? 0;
-    const key = rows.text(row, "key");
+    const event = rows.number(row, names.event) ?? 0;
+    const key = rows.text(row, names.key);
     if (events.length === 0 || events[events.length - 1] !== event) {
       events.push(event);
-      xs.push(timed ? (rows.number(row, "time_ns") ?? 0) : event);
+      xs.push(timed ? (rows.number(row, names.time) ?? 0) : event);
       reserved.push(rows.number(row, "reserved_bytes") ?? 0);
       allocated.push(rows.number(row, "allocated_bytes") ?? 0);
     }
