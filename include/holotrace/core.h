@@ -379,6 +379,13 @@ HT_API const struct ht_format *ht_format_find(const char *name);
 /* Write the table in one of them, by its name. */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
+/* A table as bytes, for another process or another day, and back: the caller frees it. Read by the version that wrote it;
+ * HT_FORMAT when they are something else or damaged. What was asked is not among them: JSON of a table that was loaded
+ * has neither parameters nor inputs. */
+HT_API enum ht_status ht_table_save(
+        ht_ctx *ctx, const ht_table *table, const struct ht_sink *sink) HT_MUST_USE;
+HT_API enum ht_status ht_table_load(
+        ht_ctx *ctx, const void *bytes, size_t n, ht_table **ret_table) HT_MUST_USE;
 /* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
  * other tricks shown as \x1b. */
 HT_API enum ht_status ht_escape(

@@ -79,6 +79,11 @@ class Column:
         return values.astype(bool) if self.type == "bool" else values
 
 
+def _load(data, analysis):
+    """A table that was pickled."""
+    return Table(_core.load_table(data), analysis)
+
+
 class Table:
     """A result: typed columns with names, units and sentences.
 
@@ -89,6 +94,9 @@ class Table:
     def __init__(self, core, analysis=None):
         self._core = core
         self._analysis = analysis
+
+    def __reduce__(self):
+        return _load, (self._core.save(), self._analysis)
 
     @property
     def title(self):

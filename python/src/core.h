@@ -67,6 +67,8 @@ enum array_kind { ARRAY_I64, ARRAY_U64, ARRAY_F64, ARRAY_U8, ARRAY_I32 };
 PyObject *array_new(PyObject *owner, enum array_kind kind, const void *data, size_t n, void *owned);
 /* Takes the table over, also on failure. */
 PyObject *table_wrap(ht_table *table);
+/* A table of the bytes that its save gave. */
+PyObject *table_load(PyObject *module, PyObject *bytes);
 PyObject *set_open(PyObject *self, PyObject *args, PyObject *kwargs);
 /* Run an analysis over files that are no traces. */
 PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);

@@ -73,6 +73,8 @@ static PyMethodDef methods[] = {
 	        "run(name, args=None, columns=None, where=None, sort=None, top=0) -> Table\n"
 	        "\n"
 	        "Run an analysis over files that are no traces: its arguments name them." },
+	{ "load_table", table_load, METH_O,
+	        "load_table(bytes) -> Table, of what Table.save gave." },
 	{ "serve", (PyCFunction)(void (*)(void))server_start, METH_VARARGS | METH_KEYWORDS,
 	        "serve(sources, port=0, or_next_port=False, cache_dir=None, jobs=0, path_prefix=None,\n"
 	        "      rescan_ms=0) -> Server\n"

@@ -223,6 +223,33 @@ static PyObject *table_render(PyObject *self, PyObject *args, PyObject *kwargs)
 	return result;
 }
 
+static PyObject *table_save(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	PyObject *result = NULL;
+	struct call call;
+	struct buffer buffer = { 0 };
+	struct ht_sink sink = { buffer_write, &buffer };
+	if (call_begin(&call, 0, 0, NULL) &&
+	        call_end(&call, ht_table_save(call.ctx, table_of(self), &sink)))
+		result = PyBytes_FromStringAndSize(buffer.bytes, (Py_ssize_t)buffer.n);
+	free(buffer.bytes);
+	return result;
+}
+
+PyObject *table_load(PyObject *module, PyObject *bytes)
+{
+	(void)module;
+	char *text;
+	Py_ssize_t n;
+	struct call call;
+	ht_table *table;
+	if (PyBytes_AsStringAndSize(bytes, &text, &n) || !call_begin(&call, 0, 0, NULL) ||
+	        !call_end(&call, ht_table_load(call.ctx, text, (size_t)n, &table)))
+		return NULL;
+	return table_wrap(table);
+}
+
 static void release_stream(PyObject *capsule)
 {
 	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
@@ -440,6 +467,7 @@ static PyMethodDef methods[] = {
 	{ "render", (PyCFunction)(void (*)(void))table_render, METH_VARARGS | METH_KEYWORDS,
 	        "render(format, *, color=False, bars=False, wide=False, width=0, no_title=False,\n"
 	        "       safe_csv=False) -> bytes" },
+	{ "save", table_save, METH_NOARGS, "The table as bytes, for load_table." },
 	{ "__arrow_c_stream__", (PyCFunction)(void (*)(void))table_arrow_stream,
 	        METH_VARARGS | METH_KEYWORDS, "The table as a capsule of an Arrow stream." },
 	{ "__arrow_c_schema__", table_arrow_schema, METH_NOARGS,

@@ -2,6 +2,7 @@
 import csv
 import io
 import math
+import pickle
 import re
 
 import holotrace
@@ -201,3 +202,21 @@ def test_colors_are_stable():
     assert _show.color_of("ncclKernel") == _show.color_of("ncclKernel")
     assert _show.color_of("COMMUNICATION") == _show.COLORS["communication"]
     assert _show.color_of("rank 0 COMPUTATION overlapping") == _show.COLORS["compute"]
+
+
+@pytest.mark.parametrize("verb", ["summary", "kernels", "events", "temporal_breakdown"])
+def test_pickling(ddp, verb):
+    table = getattr(ddp, verb)()
+    copy = pickle.loads(pickle.dumps(table))
+    assert list(copy) == list(table)
+    assert [copy._core.column_info(name) for name in copy.columns] == [
+        table._core.column_info(name) for name in table.columns]
+    assert (copy.title, copy.notes, str(copy)) == (table.title, table.notes, str(table))
+
+
+def test_pickles_that_are_damaged(ddp):
+    data = bytearray(ddp.kernels()._core.save())
+    data[len(data) // 2] ^= 1
+    for bad in (b"", b"no table", bytes(data), bytes(data[:-9])):
+        with pytest.raises(holotrace.InputError):
+            _core.load_table(bad)

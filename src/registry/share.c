@@ -1,5 +1,5 @@
 /*
- * run_memo.c - a set of which other processes hold the rest: what is told of ranks, and all of it joined.
+ * share.c - a set of which other processes hold the rest: what is told of ranks, and all of it joined.
  *
  * Each process describes the ranks it has; who has all descriptions knows what one process with all files would
  * know, and numbers, clocks and notes come out the same. A joined set borrows the traces of its own ranks and

@@ -1,7 +1,7 @@
 /*
  * table_bytes.c - see table_bytes.h.
  *
- *   title method bar | columns: name sentence unit type role clock | rows | texts | notes | cells
+ *   title method bar flags | columns: name sentence unit type role clock | rows | texts | notes | cells
  *
  * Cells stand column by column as they are in memory, validity behind them where there is any; texts are
  * written once, and cells refer to them by number.
@@ -9,6 +9,7 @@
 #include "table/table_bytes.h"
 
 #include "table/storage.h"
+#include "base/sealed_bytes.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -47,11 +48,15 @@ static void pack_note(const struct ht_note *note, struct ht_bytes_out *out)
 	}
 }
 
+enum { IS_PROSE = 1, HAS_OWN_WORDS = 2 };
+
 void ht_table_pack(const ht_table *table, struct ht_bytes_out *out)
 {
 	ht_bytes_put_str(out, table->title);
 	ht_bytes_put_str(out, table->method);
 	ht_bytes_put_u64(out, table->bar);
+	ht_bytes_put_u64(
+	        out, (table->prose ? IS_PROSE : 0) | (table->own_words ? HAS_OWN_WORDS : 0));
 	ht_bytes_put_u64(out, ht_n_columns(table));
 	for (size_t c = 0; c < ht_n_columns(table); c++)
 		pack_column(ht_cells_at(table, c), out);
@@ -212,9 +217,11 @@ static enum ht_status unpack_cells(
 static enum ht_status unpack(struct ht_bytes_in *in, struct ht_arena *scratch, ht_table *table)
 {
 	const char *method = ht_bytes_get_str(in, scratch);
-	uint64_t bar = ht_bytes_get_u64(in);
+	uint64_t bar = ht_bytes_get_u64(in), flags = ht_bytes_get_u64(in);
 	if (in->failed)
 		return HT_FORMAT;
+	table->prose = flags & IS_PROSE;
+	table->own_words = flags & HAS_OWN_WORDS;
 	HT_TRY(ht_table_set_method(table, method));
 	HT_TRY(unpack_columns(in, scratch, table));
 	uint64_t n = ht_bytes_get_u64(in);
@@ -249,4 +256,37 @@ enum ht_status ht_table_unpack(ht_ctx *ctx, struct ht_bytes_in *in, ht_table **r
 	}
 	*ret_table = table;
 	return HT_OK;
+}
+
+/* ---- a table of its own ---- */
+
+static const struct ht_frame table_frame = { "holotrace table 1\n", "the table", "this is no table",
+	"make it again with this version" };
+
+enum ht_status ht_table_save(ht_ctx *ctx, const ht_table *table, const struct ht_sink *sink)
+{
+	struct ht_bytes_out out = { .mem = ctx->mem };
+	ht_error_clear(ctx);
+	ht_frame_begin(&out, &table_frame);
+	ht_table_pack(table, &out);
+	return ht_frame_write(ctx, &out, &table_frame, sink);
+}
+
+enum ht_status ht_table_load(ht_ctx *ctx, const void *bytes, size_t n, ht_table **ret_table)
+{
+	struct ht_bytes_in in = { .at = bytes, .n = n };
+	struct ht_arena arena;
+	ht_table *table = NULL;
+	ht_error_clear(ctx);
+	ht_arena_init(&arena, ctx->mem);
+	enum ht_status status = ht_frame_open(ctx, &in, &arena, &table_frame);
+	if (status == HT_OK)
+		status = ht_table_unpack(ctx, &in, &table);
+	if (status == HT_FORMAT && !*ht_error(ctx)->message)
+		status = ht_fail(ctx, HT_FORMAT, NULL, -1, table_frame.maker,
+		        "the table does not hold what it should");
+	ht_arena_done(&arena);
+	if (status == HT_OK)
+		*ret_table = table;
+	return status;
 }
