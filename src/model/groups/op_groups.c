@@ -245,7 +245,7 @@ static bool add_graph_activity(
 	        g->t->kind[gpu->row] == HT_KIND_KERNEL && ht_traits_on_tc(traits, gpu->row, true);
 	int64_t ns = g->t->dur_ns[gpu->row], tc_ns = on_tc ? ns : 0;
 	size_t group;
-	if (!is_known && is_owned)
+	if (!is_known && (is_owned || gpu->launch == HT_NONE))
 		return true;
 	if (is_owned) {
 		ht_sum(&g->moved[node].ns, ns);
@@ -254,7 +254,8 @@ static bool add_graph_activity(
 	if (is_known ? !find_site_group(g, site, &group) : !find_group(g, gpu->launch, &group))
 		return false;
 	bool starts = is_known ? site->starts_call : !g->is_counted[gpu->launch];
-	g->is_counted[gpu->launch] |= !is_known;
+	if (!is_known)
+		g->is_counted[gpu->launch] = 1;
 	bool is_eligible = on_tc || (is_known && (ht_name_traits(site->op) & HT_TRAIT_TC_OP));
 	const __int128 values[HT_N_OP_VALUES] = { starts, ns, ns, 0, 0, tc_ns, tc_ns, is_eligible,
 		0 };
