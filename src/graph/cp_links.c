@@ -97,11 +97,20 @@ static void put_stream(struct links *l, uint32_t work)
 	                .slack_ns = l->c->work_slack[work] });
 }
 
+/* One call launches all kernels of a graph: the first of a stream waits for it, the others for the one before them. */
+static bool follows_its_graph(const struct ht_cp_model *m, const struct ht_cp_work *w)
+{
+	return w->before != HT_NONE && m->works[w->before].launch == w->launch &&
+	       w->by != HT_CP_BY_LAUNCH;
+}
+
 static void put_launch(struct links *l, uint32_t work)
 {
 	const struct ht_cp_model *m = l->c->m;
 	const struct ht_cp_work *w = &m->works[work];
 	int64_t slack = l->c->work_slack[work];
+	if (w->launch != HT_NONE && follows_its_graph(m, w))
+		return;
 	if (w->launch != HT_NONE) {
 		int64_t lag = ht_cp_launch_lag(m, work);
 		struct node from = host_node(l, m->trace->track[w->launch], w->launch_ns);

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from support import ROOT, output
+from support import ROOT, output, run
 
 GRAPHS = ROOT / "tests/data/graphs"
 REPLAY, CAPTURE, EAGER = (GRAPHS / f"{name}.json.gz" for name in ("replay", "capture", "eager"))
@@ -292,6 +292,67 @@ def test_tables_have_graph_kernels_under_their_origin():
     assert {r["name"]: int(r["device_self_ns"]) for r in table("operators", *args)} == by_op
     assert {r["path"]: int(r["device_self_ns"]) for r in table("modules", *args)
             if int(r["device_self_ns"])} == by_path
+
+
+# ---- annotations of graph nodes ----
+
+
+def annotated(tmp_path, n_missing=0):
+    """The replay with node ids: position i of a graph of n nodes has id n << 32 | i + 1; and annotations of all but the last nodes."""
+    document, notes = read(REPLAY), {}
+    for list_ in activities(document).values():
+        for at, event in enumerate(list_):
+            node = len(list_) << 32 | at + 1
+            event["args"].update({"graph node id": node, "graph id": len(list_)})
+            if at < len(list_) - n_missing:
+                notes[str(node)] = [{"name": "outer", "stream": 7}, {"name": f"part{at % 3}", "module_fqn": f"layers.{at // 10}"}]
+    (tmp_path / "kernel_annotations_rank0_1.json").write_text(json.dumps(notes))
+    return write(tmp_path / "replay.json.gz", document), tmp_path / "kernel_annotations_rank0_1.json"
+
+
+def test_annotations_by_node_id(tmp_path):
+    """All activities by annotation, later dictionaries before earlier ones; a capture adds the operator, the module stays the annotation's."""
+    trace, notes = annotated(tmp_path)
+    (row,) = methods(trace, notes)
+    assert (row["method"], row["confidence"], row["kernels"]) == ("graph-annotation", "1", "604")
+    for rows in operators_of(trace, notes).values():
+        assert [r["origin_op"] for r in rows] == [f"part{i % 3}" for i in range(len(rows))]
+        assert [r["origin_module"] for r in rows] == [f"layers.{i // 10}" for i in range(len(rows))]
+    rows = table("events", trace, "--attach", notes, "--attach", CAPTURE, "--only", "gpu", "--columns",
+                 "cat,origin_op,origin_module,origin_method,origin_shapes")
+    rows = [r for r in rows if r["cat"] in ("kernel", "gpu_memset")]
+    assert len(rows) == 604 and all(r["origin_op"].startswith("aten::") and r["origin_shapes"] and
+                                    r["origin_module"].startswith("layers.") for r in rows)
+    totals = [sum(int(r["device_self_ns"]) for r in table("operators", trace, "--step", "all", *more))
+              for more in ([], ["--attach", notes])]
+    assert totals[0] == totals[1] > 0
+
+
+def test_annotations_of_another_capture_are_said(tmp_path):
+    trace, notes = annotated(tmp_path, n_missing=10)
+    (row,) = [r for r in table("info", trace, "--attach", notes) if r["topic"] == "attached"]
+    assert f"{604 - 12 * 10} of 604" in row["value"] and "captured again" in row["value"]
+    (row,) = [r for r in table("info", REPLAY, "--attach", notes) if r["topic"] == "attached"]
+    assert "no graph node ids" in row["value"]
+
+
+def test_annotations_that_the_exporter_merged(tmp_path):
+    document = read(REPLAY)
+    for list_ in activities(document).values():
+        for event in list_:
+            event["args"]["module_fqn"] = "layers.0.mlp"
+    (row,) = methods(write(tmp_path / "inline.json.gz", document))
+    assert (row["method"], row["kernels"]) == ("graph-annotation", "604")
+
+
+@pytest.mark.parametrize("text", ['{"1": [', '{"1": [{}]} x', '{"99999999999999999999": [{"name": "x"}]}', '{"1": [3, "x", {"name": 4}]}',
+                                  '{"1": [{"name": "\\ud800"}]}'])
+def test_damaged_annotations(tmp_path, text):
+    path = tmp_path / "kernel_annotations_rank0.json"
+    path.write_text(text)
+    done = run("attribution", REPLAY, "--attach", path)
+    assert done.returncode in (0, 3) and (done.returncode == 0 or b"hint" in done.stderr or b"annotations" in done.stderr
+                                          or b"attach" in done.stderr)
 
 
 # ---- serving engines, recorded by others ----

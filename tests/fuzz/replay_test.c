@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 
+int target_attach(const uint8_t *data, size_t size);
 int target_bundle(const uint8_t *data, size_t size);
 int target_cache(const uint8_t *data, size_t size);
 int target_chakra(const uint8_t *data, size_t size);
@@ -21,6 +22,7 @@ int target_db(const uint8_t *data, size_t size);
 int target_et(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
+int target_iterations(const uint8_t *data, size_t size);
 int target_mcp(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
@@ -30,6 +32,9 @@ int target_tables(const uint8_t *data, size_t size);
 int target_where(const uint8_t *data, size_t size);
 int target_zstd(const uint8_t *data, size_t size);
 
+#define LLVMFuzzerTestOneInput target_attach
+#include "fuzz_attach.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_bundle
 #include "fuzz_bundle.c"
 #undef LLVMFuzzerTestOneInput
@@ -53,6 +58,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_gzip
 #include "fuzz_gzip.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_iterations
+#include "fuzz_iterations.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_mcp
 #include "fuzz_mcp.c"
@@ -149,6 +157,7 @@ static void replay(const char *name, target_fn target)
 		(void)state;                                                                       \
 		replay(#name, target_##name);                                                      \
 	}
+REPLAY(attach)
 REPLAY(bundle)
 REPLAY(cache)
 REPLAY(chakra)
@@ -157,6 +166,7 @@ REPLAY(db)
 REPLAY(et)
 REPLAY(events)
 REPLAY(gzip)
+REPLAY(iterations)
 REPLAY(mcp)
 REPLAY(read)
 REPLAY(scan)
@@ -169,6 +179,7 @@ REPLAY(zstd)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replay_attach),
 		cmocka_unit_test(replay_bundle),
 		cmocka_unit_test(replay_cache),
 		cmocka_unit_test(replay_chakra),
@@ -177,6 +188,7 @@ int main(void)
 		cmocka_unit_test(replay_et),
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
+		cmocka_unit_test(replay_iterations),
 		cmocka_unit_test(replay_mcp),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),

@@ -143,7 +143,7 @@ static void take_activity(struct adder *a, uint32_t i_gpu)
 	if (site && site->module) {
 		a->keys[a->n] = (uint64_t)(site - a->origins.sites) << 32 | place;
 		a->gpus[a->n++] = i_gpu;
-	} else if (place == HT_NONE) {
+	} else if (place == HT_NONE && gpu->launch != HT_NONE) {
 		add_call(a, gpu->launch, a->t->dur_ns[gpu->row]);
 	}
 }

@@ -192,22 +192,39 @@ static bool add_detail(struct grouper *g, const struct ht_op_detail *op)
 
 /* ---- graph launches ---- */
 
-/* The Python functions around an operator of a recording, innermost first; NULL: none. */
-static bool recorded_stack(struct grouper *g, const struct ht_origin *site, uint32_t *ret_text)
+/* The Python functions around a row, innermost first, with ; between; the length of the text, which is written where there is room. */
+static size_t spell_functions(const struct ht_trace *t, uint32_t row, char *room)
 {
-	const struct ht_trace *t = site->op_trace;
-	const char *text = NULL;
-	uint32_t row = t ? t->parent[site->op_row] : HT_NONE;
-	for (size_t n = 0; row != HT_NONE && n < HT_STACK_DEEP; row = t->parent[row]) {
+	size_t n = 0, n_names = 0;
+	for (; row != HT_NONE && n_names < HT_STACK_DEEP; row = t->parent[row]) {
 		if (t->kind[row] != HT_KIND_PYTHON)
 			continue;
 		const char *name = ht_str(t, t->name[row]);
-		text = text ? ht_arena_printf(g->run->scratch, "%s;%s", text, name) : name;
-		n++;
-		if (!text)
-			return false;
+		size_t n_name = strlen(name);
+		if (n_names && room)
+			room[n] = ';';
+		n += n_names > 0;
+		if (room)
+			memcpy(room + n, name, n_name);
+		n += n_name;
+		n_names++;
 	}
-	return ht_pooled_text(&g->pooled, text ? text : site->source, ret_text);
+	return n;
+}
+
+/* Those around an operator of a recording; else the line that is known. */
+static bool recorded_stack(struct grouper *g, const struct ht_origin *site, uint32_t *ret_text)
+{
+	const struct ht_trace *t = site->op_trace;
+	size_t n = t ? spell_functions(t, site->op_row, NULL) : 0;
+	char *text = n ? ht_mem_alloc(g->run->ctx->mem, n + 1) : NULL;
+	if (n && !text)
+		return false;
+	if (n)
+		text[spell_functions(t, site->op_row, text)] = '\0';
+	bool ok = ht_pooled_text(&g->pooled, n ? text : site->source, ret_text);
+	ht_mem_free(g->run->ctx->mem, text, n ? n + 1 : 0);
+	return ok;
 }
 
 static bool find_site_group(struct grouper *g, const struct ht_origin *site, size_t *ret_group)
@@ -245,7 +262,7 @@ static bool add_graph_activity(
 	        g->t->kind[gpu->row] == HT_KIND_KERNEL && ht_traits_on_tc(traits, gpu->row, true);
 	int64_t ns = g->t->dur_ns[gpu->row], tc_ns = on_tc ? ns : 0;
 	size_t group;
-	if (!is_known && is_owned)
+	if (!is_known && (is_owned || gpu->launch == HT_NONE))
 		return true;
 	if (is_owned) {
 		ht_sum(&g->moved[node].ns, ns);
@@ -254,7 +271,8 @@ static bool add_graph_activity(
 	if (is_known ? !find_site_group(g, site, &group) : !find_group(g, gpu->launch, &group))
 		return false;
 	bool starts = is_known ? site->starts_call : !g->is_counted[gpu->launch];
-	g->is_counted[gpu->launch] |= !is_known;
+	if (!is_known)
+		g->is_counted[gpu->launch] = 1;
 	bool is_eligible = on_tc || (is_known && (ht_name_traits(site->op) & HT_TRAIT_TC_OP));
 	const __int128 values[HT_N_OP_VALUES] = { starts, ns, ns, 0, 0, tc_ns, tc_ns, is_eligible,
 		0 };

@@ -62,7 +62,8 @@ static char *keep_string(struct reading *r, const struct ht_json_value *value)
 {
 	if (value->type != HT_JSON_STRING || value->n < 2)
 		return NULL;
-	char *text = ht_arena_room(&r->log->arena, value->n);
+	/* an escape that is none becomes three bytes */
+	char *text = ht_arena_room(&r->log->arena, 3 * value->n);
 	size_t bad;
 	if (text)
 		text[ht_json_decode(value->text + 1, value->n - 2, text, &bad)] = '\0';

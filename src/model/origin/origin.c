@@ -48,8 +48,11 @@ enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *t, const uint32_t **ret_lines)
 {
 	size_t n = t->n_string_offsets + 1;
-	uint8_t *known = ht_mem_zalloc(run->ctx->mem, n);
 	uint32_t *lines = NULL;
+	*ret_lines = NULL;
+	if (!ht_n_of_kind(t, HT_KIND_PYTHON))
+		return HT_OK;
+	uint8_t *known = ht_mem_zalloc(run->ctx->mem, n);
 	if (!known)
 		return ht_fail_nomem(run->ctx);
 	enum ht_status status =
@@ -61,7 +64,7 @@ enum ht_status ht_lines_make(
 
 const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint32_t row)
 {
-	return lines[row] == HT_NONE ? NULL : ht_str(t, t->name[lines[row]]);
+	return !lines || lines[row] == HT_NONE ? NULL : ht_str(t, t->name[lines[row]]);
 }
 
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)

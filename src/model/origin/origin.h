@@ -97,7 +97,7 @@ bool ht_has_graph_launches(const struct ht_trace *trace);
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);
-/* By row of a trace: the frame of the user's own code around it. */
+/* By row of a trace: the frame of the user's own code around it; NULL: it has no Python functions. */
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;
 /* The line of the user's own code around a host row: "file.py(30): forward"; NULL: none is recorded. */

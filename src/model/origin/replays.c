@@ -14,6 +14,7 @@
 #include "model/origin/compiled.h"
 #include "model/origin/inductor_graph.h"
 #include "model/origin/choose.h"
+#include "model/origin/node_notes.h"
 #include "model/serving/grammar.h"
 
 #include <string.h>
@@ -318,16 +319,19 @@ enum ht_status ht_replays_read(struct ht_run *run, struct ht_origins *origins)
 		return ht_fail_nomem(run->ctx);
 	origins->n_matched = r.n_matched;
 	origins->why = r.why;
-	if (!n_ids)
+	bool has_notes = ht_node_notes_any(run);
+	if (!n_ids && !has_notes)
 		return HT_OK;
 	r.site = ht_arena_room(run->scratch, (r.t->n_gpu + 1) * sizeof *r.site);
 	r.of_graph = ht_arena_alloc(run->scratch, r.t->n_gpu + 1);
 	if (!r.site || !r.of_graph)
 		return ht_fail_nomem(run->ctx);
 	memset(r.site, 0xff, (r.t->n_gpu + 1) * sizeof *r.site);
-	enum ht_status status = ht_chooser_init(run, &r.chooser);
-	if (status == HT_OK)
+	enum ht_status status = n_ids ? ht_chooser_init(run, &r.chooser) : HT_OK;
+	if (status == HT_OK && n_ids)
 		status = read_launches(&r, ids, n_ids);
+	if (status == HT_OK && has_notes)
+		status = ht_node_notes_apply(run, r.site, r.of_graph, &r.sites, r.n_matched);
 	if (status == HT_OK)
 		status = keep(&r);
 	ht_vec_free(run->ctx->mem, &r.sites, sizeof(struct ht_origin));

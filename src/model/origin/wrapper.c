@@ -160,7 +160,7 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 		if (stack.type != HT_JSON_STRING)
 			continue;
 		size_t bad;
-		char *text = ht_arena_room(arena, stack.n);
+		char *text = ht_arena_room(arena, 3 * stack.n); /* escapes that are none grow */
 		if (!text)
 			return ht_fail_nomem(ctx);
 		text[ht_json_decode(stack.text + 1, stack.n - 2, text, &bad)] = '\0';
