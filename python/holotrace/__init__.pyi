@@ -1891,7 +1891,7 @@ class Session:
     def what_if(
         self,
         *,
-        view: Literal['answers', 'slowdown'] = 'answers',
+        view: Literal['answers', 'slowdown', 'gaps'] = 'answers',
         scale: str | Iterable[str] | None = None,
         operations: str | Iterable[str] | None = None,
         meta: str | Iterable[str] | None = None,
@@ -1907,13 +1907,13 @@ class Session:
     ) -> Table:
         """What slows a job down, and how long would its steps take without?
 
-        The job is replayed over all ranks: what was waited for last is over, then comes the next; a collective begins with its last rank. Savings are upper bounds. Of operations: ideal is the mean time of compute and the median of communication.
+        Every start is computed anew over all ranks: work begins when its launch, its stream and the events before it are over, a collective with its last rank; CPU time keeps its length. Peers are ranks that communicate alike, ideal is their median. Of operations: ideal is the mean time of compute and the median of communication.
 
             holotrace.open("traces/").what_if(top=10)
 
         Arguments:
-            view: step times with other durations, or whose slowdown it is (of operations always) (answers, slowdown)
-            scale: a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'
+            view: step times with other durations, whose slowdown it is (of operations always), or gaps that the replay does not explain (answers, slowdown, gaps)
+            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)
             rank: ranks to look at: numbers, ranges, all
@@ -1930,11 +1930,12 @@ class Session:
             question: what is different, or the rules of scale
             mean_step_time_ns [ns]: mean step time as recorded: from the last end of the step before on any rank to that of this one
             new_mean_step_time_ns [ns]: mean step time of the replay
-            saved_ns [ns]: upper bound on savings per step
-            saved_share [ratio]: that, of step time
+            saved_ns [ns]: savings per step: the replay without edits less this one
+            saved_share [ratio]: that, of replayed step time
             low_ns [ns]: new step time: lower end of its 95 % interval, steps resampled
             high_ns [ns]: upper end
             replay_error [ratio]: how far the replay without edits is off the recorded step time, in the median
+            worst_replay_error [ratio]: the same of the step that is off the most
             steps: steps that were replayed
         """
         ...

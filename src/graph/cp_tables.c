@@ -314,7 +314,13 @@ enum ht_status ht_cp_scale_read(
 		if (!scale)
 			return ht_fail_nomem(run->ctx);
 	}
-	return ht_cp_rules_read(run, run->trace, scale, ret_rules);
+	HT_TRY(ht_cp_rules_read(run, run->trace, scale, ret_rules));
+	if (!ht_cp_rules_need_job(ret_rules))
+		return HT_OK;
+	ht_cp_rules_done(ret_rules);
+	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+	        "use what-if, which replays all ranks of a job",
+	        "scale '%s' is about several ranks", scale);
 }
 
 /* No window gets shorter by more than its path has of something. */
@@ -331,7 +337,8 @@ static enum ht_status put_what_if(struct shown *s)
 	for (size_t k = 0; k < s->rules.n; k++) {
 		if (s->m->options.only_on_path && !is_on_path(s, &s->rules.list[k]))
 			continue;
-		struct ht_cp_rules one = { s->rules.list[k].text, &s->rules.list[k], 1 };
+		struct ht_cp_rules one = { s->rules.list[k].text, &s->rules.list[k], 1,
+			s->rules.parent };
 		put_rules(s, &one, !s->scale);
 	}
 	if (s->scale && s->rules.n > 1)

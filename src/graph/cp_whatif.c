@@ -3,8 +3,11 @@
  */
 #include "graph/cp_whatif.h"
 
+#include "base/list.h"
 #include "base/literal.h"
 #include "base/pattern.h"
+#include "base/text.h"
+#include "model/rows/autograd.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,113 @@ static void find_words(struct ht_cp_rule *rule)
 		                 << i;
 }
 
+static enum ht_status read_regex(
+        struct ht_run *run, const struct ht_cp_rule *rule, const char *pattern, void **ret_regex)
+{
+	char why[HT_PATTERN_WHY];
+	regex_t *regex = ht_arena_alloc(run->scratch, sizeof *regex);
+	if (!regex)
+		return ht_fail_nomem(run->ctx);
+	if (ht_pattern_compile(pattern, regex, why) != HT_OK)
+		return bad_rule(run, rule->text, why);
+	*ret_regex = regex;
+	return HT_OK;
+}
+
+static enum ht_status read_list(
+        struct ht_run *run, const char *what, const char *text, const char **ret_text)
+{
+	struct ht_list list = { 0 };
+	HT_TRY(ht_list_parse(run->ctx, what, text, &list));
+	ht_list_done(run->ctx, &list);
+	*ret_text = text;
+	return HT_OK;
+}
+
+static enum ht_status read_around(
+        struct ht_run *run, struct ht_cp_rule *rule, uint32_t kinds, const char *prefix, char *text)
+{
+	if (rule->n_around == HT_CP_MAX_AROUND)
+		return bad_rule(run, rule->text, "it has too many conditions");
+	struct ht_cp_around *around = &rule->around[rule->n_around];
+	HT_TRY(read_regex(run, rule, text, &around->regex));
+	around->kinds = kinds;
+	around->prefix = prefix;
+	rule->n_around++;
+	return HT_OK;
+}
+
+enum where { STEP, STREAM, RANK, STAGE, GROUP, ANNOTATION, MODULE, OPERATOR, N_WHERE };
+
+/* The last "@word:" of a text with one of our words, cut off; NULL: none. */
+static char *cut_where(char *item, enum where *ret_where)
+{
+	static const char *const words[] = { "@step:", "@stream:", "@rank:", "@stage:", "@group:",
+		"@annotation:", "@module:", "@operator:" };
+	char *last = NULL;
+	size_t n = 0;
+	for (size_t i = 0; i < N_WHERE; i++) {
+		for (char *at = item; (at = strstr(at, words[i])); at++) {
+			if (last && at < last)
+				continue;
+			last = at;
+			n = strlen(words[i]);
+			*ret_where = (enum where)i;
+		}
+	}
+	if (!last)
+		return NULL;
+	*last = '\0';
+	return last + n;
+}
+
+static enum ht_status read_where(struct ht_run *run, struct ht_cp_rule *rule, char *item)
+{
+	const uint32_t annotations = 1u << HT_KIND_ANNOTATION, modules = 1u << HT_KIND_PYTHON;
+	enum where where = N_WHERE;
+	for (char *text; (text = cut_where(item, &where));) {
+		if (where == STEP)
+			HT_TRY(read_list(run, "@step", text, &rule->steps));
+		else if (where == STREAM)
+			HT_TRY(read_list(run, "@stream", text, &rule->streams));
+		else if (where == RANK)
+			HT_TRY(read_list(run, "@rank", text, &rule->ranks));
+		else if (where == STAGE)
+			HT_TRY(read_list(run, "@stage", text, &rule->stages));
+		else if (where == GROUP)
+			HT_TRY(read_regex(run, rule, text, &rule->group));
+		else if (where == MODULE)
+			HT_TRY(read_around(run, rule, modules, "nn.Module: ", text));
+		else
+			HT_TRY(read_around(run, rule,
+			        where == ANNOTATION ? annotations : 1u << HT_KIND_CPU_OP, NULL,
+			        text));
+	}
+	return HT_OK;
+}
+
+static enum ht_status read_value(struct ht_run *run, struct ht_cp_rule *rule, const char *text)
+{
+	static const struct {
+		const char *word;
+		enum ht_cp_value value;
+	} words[] = { { "median", HT_CP_MEDIAN }, { "ideal", HT_CP_MEDIAN }, { "best", HT_CP_BEST },
+		{ "apart", HT_CP_APART }, { "remove", HT_CP_FACTOR } };
+	struct ht_literal factor = { 0 };
+	for (size_t i = 0; i < HT_COUNT(words); i++) {
+		if (!strcmp(text, words[i].word)) {
+			rule->value = words[i].value;
+			return HT_OK;
+		}
+	}
+	bool known = ht_literal_parse(text, &factor) && factor.kind == HT_UNIT_NONE;
+	rule->factor = known ? ht_literal_f64(&factor) : -1;
+	if (!(rule->factor >= 0) || rule->factor > 1e6)
+		return bad_rule(run, rule->text,
+		        "the value is a number from 0 to 1e6, median, best, remove or apart");
+	return HT_OK;
+}
+
 static enum ht_status read_rule(
         struct ht_run *run, size_t n_strings, char *item, struct ht_cp_rule *rule)
 {
@@ -43,25 +153,15 @@ static enum ht_status read_rule(
 	char *sign = strrchr(item, '=');
 	if (!sign || sign == item)
 		return bad_rule(run, rule->text, "it needs a name, '=' and a factor");
-	struct ht_literal factor = { 0 };
-	bool known = ht_literal_parse(sign + 1, &factor) && factor.kind == HT_UNIT_NONE;
-	rule->factor = known ? ht_literal_f64(&factor) : -1;
-	if (!(rule->factor >= 0) || rule->factor > 1e6)
-		return bad_rule(run, rule->text, "the factor is a number from 0 to 1e6");
+	HT_TRY(read_value(run, rule, sign + 1));
 	*sign = '\0';
+	HT_TRY(read_where(run, rule, item));
 	rule->what = item;
 	find_words(rule);
-	if (rule->bounds || rule->types || rule->kinds || rule->classes)
+	if (!*item || rule->bounds || rule->types || rule->kinds || rule->classes)
 		return HT_OK;
-	char why[HT_PATTERN_WHY];
 	rule->by_name = ht_arena_alloc(run->scratch, n_strings + 1);
-	regex_t *regex = ht_arena_alloc(run->scratch, sizeof *regex);
-	if (!rule->by_name || !regex)
-		return ht_fail_nomem(run->ctx);
-	if (ht_pattern_compile(rule->what, regex, why) != HT_OK)
-		return bad_rule(run, rule->text, why);
-	rule->regex = regex;
-	return HT_OK;
+	return rule->by_name ? read_regex(run, rule, item, &rule->regex) : ht_fail_nomem(run->ctx);
 }
 
 static enum ht_status read_rules(
@@ -98,6 +198,14 @@ enum ht_status ht_cp_rules_read(struct ht_run *run, const struct ht_trace *trace
 {
 	struct ht_cp_rules rules = { .text = text };
 	enum ht_status status = read_rules(run, trace->n_string_offsets, text, &rules);
+	bool looks_around = false;
+	for (size_t i = 0; i < rules.n; i++)
+		looks_around |= rules.list[i].n_around > 0;
+	if (status == HT_OK && looks_around && trace->n_kind) {
+		struct ht_autograd autograd;
+		status = ht_autograd_make(run, trace, &autograd);
+		rules.parent = status == HT_OK ? autograd.parent : NULL;
+	}
 	if (status != HT_OK)
 		ht_cp_rules_done(&rules);
 	else
@@ -108,10 +216,24 @@ enum ht_status ht_cp_rules_read(struct ht_run *run, const struct ht_trace *trace
 void ht_cp_rules_done(struct ht_cp_rules *rules)
 {
 	for (size_t i = 0; i < rules->n; i++) {
-		if (rules->list[i].regex)
-			regfree(rules->list[i].regex);
+		struct ht_cp_rule *rule = &rules->list[i];
+		if (rule->regex)
+			regfree(rule->regex);
+		if (rule->group)
+			regfree(rule->group);
+		for (size_t k = 0; k < rule->n_around; k++)
+			regfree(rule->around[k].regex);
 	}
 	rules->n = 0;
+}
+
+bool ht_cp_rules_need_job(const struct ht_cp_rules *rules)
+{
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->list[i].value != HT_CP_FACTOR || rules->list[i].ranks ||
+		        rules->list[i].stages || rules->list[i].group)
+			return true;
+	return false;
 }
 
 /* ---- applying ---- */
@@ -129,11 +251,48 @@ static bool is_word(const struct ht_cp_rule *rule, const struct ht_trace *t, enu
 	return gpu && (rule->classes >> gpu->class_ & 1);
 }
 
-static bool matches(struct ht_cp_rule *rule, const struct ht_trace *t, enum ht_cp_type type,
-        enum ht_cp_bound bound, uint32_t row)
+static bool is_inside(const struct ht_cp_around *around, const uint32_t *parent,
+        const struct ht_trace *t, uint32_t row)
 {
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	for (row = gpu ? gpu->launch : row; row != HT_NONE; row = parent[row]) {
+		if (!(around->kinds >> t->kind[row] & 1) || t->name[row] == HT_NO_STR)
+			continue;
+		const char *name = ht_str(t, t->name[row]);
+		if ((!around->prefix || ht_text_starts(name, around->prefix)) &&
+		        !regexec(around->regex, name, 0, NULL, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool is_there(const struct ht_cp_rules *rules, const struct ht_cp_rule *rule,
+        const struct ht_trace *t, uint32_t row)
+{
+	if (!rule->steps && !rule->streams && !rule->n_around)
+		return true;
+	if (row == HT_NONE)
+		return false;
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	uint32_t step = t->step[gpu && gpu->launch != HT_NONE ? gpu->launch : row];
+	if (rule->steps &&
+	        (step == HT_NONE || !ht_list_text_has(rule->steps, t->steps[step].number)))
+		return false;
+	if (rule->streams && (!gpu || !ht_list_text_has(rule->streams, gpu->stream)))
+		return false;
+	for (size_t i = 0; i < rule->n_around; i++)
+		if (!is_inside(&rule->around[i], rules->parent ? rules->parent : t->parent, t, row))
+			return false;
+	return true;
+}
+
+static bool matches(const struct ht_cp_rules *rules, struct ht_cp_rule *rule,
+        const struct ht_trace *t, enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row)
+{
+	if (!is_there(rules, rule, t, row))
+		return false;
 	if (!rule->regex)
-		return is_word(rule, t, type, bound, row);
+		return !*rule->what || is_word(rule, t, type, bound, row);
 	if (row == HT_NONE || type != HT_CP_OPERATOR || t->name[row] == HT_NO_STR)
 		return false;
 	uint8_t *known = &rule->by_name[t->name[row]];
@@ -146,7 +305,7 @@ const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struc
         enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row)
 {
 	for (size_t i = 0; i < rules->n; i++) {
-		if (matches(&rules->list[i], trace, type, bound, row))
+		if (matches(rules, &rules->list[i], trace, type, bound, row))
 			return &rules->list[i];
 	}
 	return NULL;
@@ -159,8 +318,18 @@ bool ht_cp_rules_may_fit_host(const struct ht_cp_rules *rules)
 	const uint32_t types = 1u << HT_CP_OPERATOR | 1u << HT_CP_DEPENDENCY;
 	for (size_t i = 0; i < rules->n; i++) {
 		const struct ht_cp_rule *rule = &rules->list[i];
-		if (rule->regex || (rule->bounds & bounds) || (rule->types & types) || rule->kinds)
+		if (rule->regex || !*rule->what || (rule->bounds & bounds) ||
+		        (rule->types & types) || rule->kinds)
 			return true;
 	}
 	return false;
+}
+
+uint64_t ht_cp_rules_fit(struct ht_cp_rules *rules, const struct ht_trace *trace,
+        enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row)
+{
+	uint64_t fit = 0;
+	for (size_t i = 0; i < rules->n && i < 64; i++)
+		fit |= (uint64_t)matches(rules, &rules->list[i], trace, type, bound, row) << i;
+	return fit;
 }

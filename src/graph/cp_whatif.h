@@ -1,20 +1,43 @@
 /*
  * cp_whatif.h - rules that say how long some events would take instead.
  *
- * A rule is "what=factor". What is a word of ours (cpu_bound, gpu_communication_bound,
+ * A rule is "what@where=value". What is a word of ours (cpu_bound, gpu_communication_bound,
  * critical_path_kernel_launch_delay, kernel, memcpy, communication, ...) or else an extended regular
- * expression that is searched in event names. Time that belongs to such events is multiplied.
+ * expression that is searched in event names; nothing means all events. Where is any number of
+ *     @step:3-5   @stream:7                      of that step, on that stream
+ *     @annotation:X   @module:X   @operator:X    inside something whose name the expression X is found in
+ *     @rank:0,2   @stage:1   @group:X            of those ranks, of that stage of the pipeline, in process groups with X in their text
+ * Time that belongs to such events is multiplied by the value, a factor. Over the ranks of a job the value may be a word:
+ *     median, ideal   the median of the same event on the other ranks of its kind
+ *     best            the least that any of them took
+ *     remove          as a factor of 0
+ *     apart           as long as it was, but on a stream of its own
  */
 #ifndef HT_GRAPH_CP_WHATIF_H
 #define HT_GRAPH_CP_WHATIF_H
 
 #include "graph/cp_types.h"
 
+enum ht_cp_value { HT_CP_FACTOR, HT_CP_MEDIAN, HT_CP_BEST, HT_CP_APART };
+
+/* Something around an event: of this kind, with this expression in its name. */
+struct ht_cp_around {
+	void *regex;        /* regex_t */
+	uint32_t kinds;     /* a bit for each of enum ht_kind */
+	const char *prefix; /* of the name, NULL: any */
+};
+#define HT_CP_MAX_AROUND 4
+
 struct ht_cp_rule {
 	const char *text; /* as given, "what=factor" */
 	const char *what;
 	double factor;
-	void *regex;      /* regex_t; NULL: what is a word */
+	enum ht_cp_value value;
+	const char *steps, *streams, *ranks, *stages; /* lists; NULL: all */
+	void *group;                                  /* regex_t; NULL: any */
+	struct ht_cp_around around[HT_CP_MAX_AROUND];
+	size_t n_around;
+	void *regex;      /* regex_t; NULL: what is a word, or nothing */
 	uint8_t *by_name; /* by string id of the trace: 0 not looked at, 1 no, 2 yes */
 	/* what is a word for these: a bit for each of enum ht_cp_bound, ht_cp_type, ht_kind and ht_class */
 	uint32_t bounds, types, kinds, classes;
@@ -24,18 +47,26 @@ struct ht_cp_rules {
 	const char *text; /* all of them, as given */
 	struct ht_cp_rule *list;
 	size_t n;
+	const uint32_t *parent; /* by row: what is around it, over threads */
 };
 
-/* "a=0.5,b=0"; a comma inside an expression is written "\,". HT_USAGE when it is nothing such. For the
+/* "a=0.5,b=0"; a comma inside an expression or a list is written "\,". HT_USAGE when it is nothing such. For the
  * names of one trace; memory in run->scratch, to be ended with ht_cp_rules_done. */
 enum ht_status ht_cp_rules_read(struct ht_run *run, const struct ht_trace *trace, const char *text,
         struct ht_cp_rules *ret_rules) HT_MUST_USE;
 void ht_cp_rules_done(struct ht_cp_rules *rules);
+
+/* Does a rule ask for more than one rank knows? */
+bool ht_cp_rules_need_job(const struct ht_cp_rules *rules);
 
 /* The first rule that fits time of that type, bound and row (HT_NONE: of no event); NULL: none. */
 const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struct ht_trace *trace,
         enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row);
 /* Whether one of them could fit time of the host. */
 bool ht_cp_rules_may_fit_host(const struct ht_cp_rules *rules);
+
+/* All rules that fit it, a bit for each; those after the 64th do not count. */
+uint64_t ht_cp_rules_fit(struct ht_cp_rules *rules, const struct ht_trace *trace,
+        enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row);
 
 #endif

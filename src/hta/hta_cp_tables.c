@@ -281,7 +281,7 @@ static enum ht_status put_what_if(struct shown *s)
 	HT_TRY(ht_cp_scale_read(s->run, s->scale, &rules));
 	enum ht_status status = HT_OK;
 	for (size_t k = 0; k < rules.n && status == HT_OK; k++) {
-		struct ht_cp_rules one = { rules.list[k].text, &rules.list[k], 1 };
+		struct ht_cp_rules one = { rules.list[k].text, &rules.list[k], 1, rules.parent };
 		status = put_rules(s, &one, !s->scale);
 	}
 	if (status == HT_OK && s->scale && rules.n > 1)

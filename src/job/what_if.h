@@ -15,30 +15,53 @@
 	COLUMN(HT_WHAT_IF_NEW, "new_mean_step_time_ns", HT_DURATION_F64, HT_MEASURE,                                \
 	        "mean step time of the replay", NULL)                                                               \
 	COLUMN(HT_WHAT_IF_SAVED, "saved_ns", HT_DURATION_F64, HT_MEASURE,                                           \
-	        "upper bound on savings per step", NULL)                                                            \
-	COLUMN(HT_WHAT_IF_SHARE, "saved_share", HT_RATIO, HT_MEASURE, "that, of step time", NULL)                   \
+	        "savings per step: the replay without edits less this one", NULL)                                   \
+	COLUMN(HT_WHAT_IF_SHARE, "saved_share", HT_RATIO, HT_MEASURE,                                               \
+	        "that, of replayed step time", NULL)                                                                \
 	COLUMN(HT_WHAT_IF_LOW, "low_ns", HT_DURATION_F64, HT_MEASURE,                                               \
 	        "new step time: lower end of its 95 % interval, steps resampled", NULL)                             \
 	COLUMN(HT_WHAT_IF_HIGH, "high_ns", HT_DURATION_F64, HT_MEASURE, "upper end", NULL)                          \
 	COLUMN(HT_WHAT_IF_ERROR, "replay_error", HT_RATIO, HT_DETAIL,                                               \
 	        "how far the replay without edits is off the recorded step time, in the median",                    \
 	        NULL)                                                                                               \
+	COLUMN(HT_WHAT_IF_WORST_ERROR, "worst_replay_error", HT_RATIO, HT_DETAIL,                                   \
+	        "the same of the step that is off the most", NULL)                                                  \
 	COLUMN(HT_WHAT_IF_STEPS, "steps", HT_I64, HT_DETAIL, "steps that were replayed", NULL)
 HT_COLUMN_NUMBERS(HT_WHAT_IF_COLUMNS, HT_N_WHAT_IF_COLUMNS);
 extern const struct ht_column ht_what_if_columns[HT_N_WHAT_IF_COLUMNS];
 
-/* Ready questions and, where scale is not NULL, the user's own; parts have the chains of graph/cp_across.h. */
+#define HT_WHAT_IF_GAP_COLUMNS(COLUMN)                                                             \
+	COLUMN(HT_GAP_RANK, "rank", HT_I64, HT_KEY, "rank", NULL)                                  \
+	COLUMN(HT_GAP_LENGTH, "gap_ns", HT_DURATION, HT_MEASURE,                                   \
+	        "how much later it began than all that it waits for", NULL)                        \
+	COLUMN(HT_GAP_UNTIL, "ts_ns", HT_TIME, HT_DETAIL, "when it began", NULL)                   \
+	COLUMN(HT_GAP_NAME, "name", HT_STR, HT_KEY, "GPU activity after the gap", NULL)            \
+	COLUMN(HT_GAP_ROW, "index", HT_I64, HT_DETAIL, "row of the event", NULL)
+HT_COLUMN_NUMBERS(HT_WHAT_IF_GAP_COLUMNS, HT_N_WHAT_IF_GAP_COLUMNS);
+extern const struct ht_column ht_what_if_gap_columns[HT_N_WHAT_IF_GAP_COLUMNS];
+
+/* Ready questions and, where scale is not NULL, the user's own; parts have the graphs of job/event_graph.h. */
 enum ht_status ht_what_if_ask(struct ht_run *run, const struct ht_parts *parts, const char *scale,
         ht_table *table) HT_MUST_USE;
 
-/* Whose slowdown it is: the measures of the straggler analysis of operations (job/ops.h), with chains between collectives for operations
- * and their median over ranks as ideal. */
+/* What the replay does not explain, longest first. */
+enum ht_status ht_what_if_gaps(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table) HT_MUST_USE;
+
+/* Whose slowdown it is: the measures of the straggler analysis of operations (job/ops.h), with host time and GPU activity for operations
+ * and their median over ranks of the same stage as ideal. */
 struct ht_what_if_slowdown {
 	bool is_known; /* else a note says why not */
 	double time_ns, ideal_ns;
-	double *of_part;              /* S_w, by part: ideal but for this one, over ideal */
-	bool *is_worst;               /* by part: one of the worst 3 % */
-	double share, added, left_ns; /* M_W, A_W, T_rem */
+	double *of_part; /* S_w, by part: ideal but for this one, over ideal */
+	bool *is_worst;  /* by part: one of the worst 3 % */
+	struct ht_what_if_share {
+		double share, added, left_ns; /* M, A, T_rem */
+	} worst, last;                        /* of the worst ranks, and of the last stage */
+	double of_cpu,
+	        of_gpu; /* S_t: ideal but for CPU time, or GPU activity that is no communication */
+	int64_t n_stages, n_replicas;
+	double *of_stage, *of_replica; /* S_stage, S_dp: ideal but for these ranks */
 };
 enum ht_status ht_what_if_slowdown_find(struct ht_run *run, const struct ht_parts *parts,
         ht_table *table, struct ht_what_if_slowdown *ret) HT_MUST_USE;

@@ -71,9 +71,9 @@ def test_an_all_reduce_that_equalises_phases_hides_nobody(tmp_path):
 
 
 def test_two_causes_hide_each_other(tmp_path):
-    """With 92, 292, 192, 92 ms rank 1 alone saves what it has above rank 2."""
+    """With 92, 292, 192, 92 ms rank 1 alone saves what it has above rank 2. The median of the four is (92 + 192) / 2 = 142 ms."""
     got = answers(make(tmp_path, [92, 292, 192, 92]))
-    assert ms(got["no stragglers"]) == pytest.approx(100.04, rel=0.01)
+    assert ms(got["no stragglers"]) == pytest.approx(150.04, rel=0.01)
     assert ms(got["rank 1 like its peers"]) == pytest.approx(200.04, rel=0.01)
     assert ms(got["rank 2 like its peers"]) == pytest.approx(300.04, rel=0.001)
 
@@ -96,13 +96,23 @@ def test_one_rank_has_no_peers(tmp_path):
     assert ms(got["20 % faster: gemm"]) == pytest.approx(ms(got["20 % faster: gemm"], "mean_step_time_ns") - 20, rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["ddp", "straggler"])
-def test_recorded_jobs_are_replayed(name):
-    """The replay of what was recorded is off by 3.3 % at most, and ideal steps are not longer than recorded ones."""
+@pytest.mark.parametrize("name, most", [("ddp", 0.033), ("straggler", 0.033), ("train", 0.01), ("graph", 0.01), ("memory", 0.01),
+                                        ("diff/control", 0.01), ("diff/test", 0.01)])
+def test_recorded_jobs_are_replayed(name, most):
+    """The replay of what was recorded is off by 3.3 % at most over ranks that share a GPU, by 1 % on one, and no faster part makes a step longer."""
     for row in answers(support.ROOT / "examples" / name).values():
-        assert float(row["replay_error"]) <= 0.033
-        assert float(row["saved_ns"]) >= -0.033 * float(row["mean_step_time_ns"])
+        assert float(row["worst_replay_error"]) <= most
+        assert float(row["saved_ns"]) >= -0.01 * float(row["mean_step_time_ns"])
         assert float(row["low_ns"]) <= float(row["new_mean_step_time_ns"]) <= float(row["high_ns"])
+
+
+def test_what_was_planted_in_a_recorded_job_goes_away():
+    """Rank 1 sleeps and rank 2 multiplies: without the two a step takes what it takes with all ranks alike, half of what it took."""
+    rules = "@annotation:extra work=remove,@annotation:## data ##@rank:1=median"
+    got = answers(support.ROOT / "examples" / "straggler", "--scale", rules)
+    assert ms(got[rules]) == pytest.approx(ms(got["no stragglers"]), rel=0.033)
+    assert ms(got["rank 2 like its peers"]) == pytest.approx(ms(got[rules]), rel=0.033)
+    assert ms(got[rules]) < 0.55 * ms(got[rules], "mean_step_time_ns")
 
 
 def test_parts_merge_to_the_same_answers(tmp_path):
@@ -144,3 +154,83 @@ def test_slowdown_that_two_share(tmp_path):
 def test_ranks_that_are_even_have_no_slowdown_to_share(tmp_path):
     got = slowdown(make(tmp_path, [92, 92, 92]))
     assert got["S", ""] == pytest.approx(1) and ("M_W", "") not in got
+
+
+def pipeline_trace(rank, computes, n_steps=4):
+    """Ranks 0 and 1 send to 2 and 3 and get something back; then pairs of a stage reduce. Forward and backward of a stage take its compute, in ms."""
+    events, correlation, now, first_now = [], 0, 0.0, 0.0
+    stage, replica = divmod(rank, 2)
+
+    def event(cat, name, start, dur, tid, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": 1 if tid < 100 else 0, "tid": tid, "ts": start * MS, "dur": dur * MS, "args": args})
+
+    def launch(name, at, start, end, **args):
+        nonlocal correlation
+        correlation += 1
+        event("cuda_runtime", "cudaLaunchKernel", at, 0.002, 1, correlation=correlation)
+        event("kernel", name, start, end - start, 107, correlation=correlation, device=0, stream=7, **args)
+
+    def talk(name, at, start, end, sender):
+        pair = f"[{replica}, {replica + 2}]"
+        role = {"Dst Rank": replica + 2 if sender == replica else replica} if rank == sender else {"Src Rank": sender}
+        launch("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", at, start, end,
+               **{"Collective name": "send" if rank == sender else "recv", "Process Group Name": f"pp{replica}", "Process Group Ranks": pair,
+                  "Group size": 2, "In msg nelems": 8, "Out msg nelems": 8, "dtype": "Float", **role})
+
+    for step in range(n_steps):
+        first, last = computes[0][replica], computes[1][replica]
+        begin = now + 1
+        times = [first_now + 1.01]  # of the first stage, which begins
+        for length in (first, 0.5, last, last, 0.5, first):
+            times.append(times[-1] + length)
+        slowest = [max(2 * computes[1][k] + (2 - s) * computes[0][k] + 1.0 for k in (0, 1)) for s in (0, 1)]
+        end = times[0] + slowest[stage] + 1.0
+        first_now = times[0] + slowest[0] + 1.0 + 0.02
+        call = iter(begin + 0.003 * i for i in range(10))
+        if stage == 0:
+            launch("forward", next(call), times[0], times[1])
+            talk("send", next(call), times[1], times[2], replica)
+            talk("recv", next(call), times[2], times[5], replica + 2)
+            launch("backward", next(call), times[5], times[6])
+            ready = times[6]
+        else:
+            talk("recv", next(call), begin + 0.01, times[2], replica)
+            launch("forward", next(call), times[2], times[3])
+            launch("backward", next(call), times[3], times[4])
+            talk("send", next(call), times[4], times[5], replica + 2)
+            ready = times[5]
+        stage_ranks = [2 * stage, 2 * stage + 1]
+        launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", next(call), ready, end,
+               **{"Collective name": "allreduce", "Process Group Name": f"dp{stage}", "Process Group Ranks": str(stage_ranks), "Group size": 2,
+                  "In msg nelems": 8, "Out msg nelems": 8, "dtype": "Float"})
+        event("cuda_runtime", "cudaDeviceSynchronize", begin + 0.05, end - begin - 0.05 + 0.01, 1)
+        event("user_annotation", f"ProfilerStep#{step + 1}", now, end + 0.02 - now, 1)
+        now = end + 0.02
+    return {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 4}, "traceEvents": events}
+
+
+def test_stages_are_those_of_who_sends_first(tmp_path):
+    """Rule of a stage: the last stage of 20 ms, forward and backward, at half its time saves 20 ms of every step."""
+    for rank in range(4):
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps(pipeline_trace(rank, [[10, 10], [20, 20]])))
+    plain = ms(answers(tmp_path)["no CPU time"], "mean_step_time_ns")
+    assert plain == pytest.approx(1 + 0.01 + 61 + 1 + 0.02, rel=0.001)
+    rule = "ward@stage:1=0.5"
+    assert ms(answers(tmp_path, "--scale", rule)[rule]) == pytest.approx(plain - 20, rel=0.01)
+    rule = "ward@stage:0=0.5"
+    assert ms(answers(tmp_path, "--scale", rule)[rule]) == pytest.approx(plain - 10, rel=0.01)
+    got = slowdown(tmp_path)
+    assert {key for metric, key in got if metric == "S_stage"} == {"0", "1"} and {key for metric, key in got if metric == "S_dp"} == {"0", "1"}
+    assert all(got["S_stage", stage] == pytest.approx(1, rel=0.01) for stage in "01")
+
+
+def test_one_replica_is_slow(tmp_path):
+    """Rank 3, of the last stage, takes 40 instead of 20 ms: the median of two is 30, so a step of 103 ms is ideal with 83 ms."""
+    for rank in range(4):
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps(pipeline_trace(rank, [[10, 10], [20, 40]])))
+    got = slowdown(tmp_path)
+    assert got["T", ""] == pytest.approx(0.10303, rel=0.01) and got["T_id", ""] == pytest.approx(0.08303, rel=0.01)
+    assert got["S_w", "3"] == pytest.approx(got["S", ""], rel=0.01)
+    assert got["S_stage", "1"] == pytest.approx(got["S", ""], rel=0.01) and got["S_stage", "0"] == pytest.approx(1, rel=0.01)
+    assert got["S_dp", "1"] == pytest.approx(got["S", ""], rel=0.01) and got["S_dp", "0"] == pytest.approx(1, rel=0.01)
+    assert got["M_W", ""] == pytest.approx(1, abs=0.05) and got["M_S", ""] == pytest.approx(1, abs=0.05)

@@ -1,8 +1,9 @@
 /*
  * what_if.c - what slows a training job down, and what its steps would take otherwise: by replaying it with other durations.
  *
- * From traces: the chains of what each communication kernel and each end of a step waited for (graph/cp_across.h), replayed over all ranks
- * with some of it changed (job/chain_replay.h). The replay without changes comes first: where it is more than 5 % off there are no answers.
+ * From traces: host threads, launches, streams, events and waits as a graph of durations (job/event_graph.h), replayed over all ranks with
+ * some of them changed (job/event_replay.h): every start is computed from what it waits for. The replay without changes comes first: where it
+ * is more than 5 % off in the median there are no answers, and the gaps that it does not explain are a view of their own.
  *
  * From a table of operations (--operations, --meta; job/ops.h): the operations of all steps and workers, what waits for what, and
  * the replay without launch delays. Ideal is what an operation takes on average (compute) or in the median (communication).
@@ -17,7 +18,7 @@
  * 5 s. Ideal is a forward of 2 s: T_id = 4 s, S = 1.25, and rank 1 alone explains it: S_dp of it is 1.25, M_W is 1.
  */
 #include "analysis/analysis.h"
-#include "graph/cp_across.h"
+#include "job/event_graph.h"
 #include "job/ops.h"
 #include "job/what_if.h"
 
@@ -27,9 +28,11 @@
 
 /* Less is not worth taking apart. */
 #define MIN_SLOWDOWN 1.03
+/* Who has this much of it is whose it is. */
+#define MOST 0.5
 
 static enum ht_status choose(struct ht_run *run);
-static enum ht_status find_chains(struct ht_run *run, struct ht_part *part);
+static enum ht_status find_graph(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 #define SLOWDOWN_COLUMNS(COLUMN)                                                                    \
@@ -46,14 +49,16 @@ HT_COLUMNS(slowdown_columns, SLOWDOWN_COLUMNS);
 static const struct ht_schema schemas[] = {
 	{ "answers", ht_what_if_columns, HT_N_WHAT_IF_COLUMNS },
 	{ "slowdown", slowdown_columns, HT_COUNT(slowdown_columns) },
+	{ "gaps", ht_what_if_gap_columns, HT_N_WHAT_IF_GAP_COLUMNS },
 };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "answers",
-	        "step times with other durations, or whose slowdown it is (of operations always)",
-	        "answers|slowdown" },
+	        "step times with other durations, whose slowdown it is (of operations always), or gaps that the replay does not explain",
+	        "answers|slowdown|gaps" },
 	{ "scale", HT_STR, NULL,
-	        "a question of your own, as in critical-path: name expression or word = factor, 'nccl=0.5,cpu_bound=0'",
+	        "a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', "
+	        "'gemm@stage:1@step:5-=best', 'extra=remove'",
 	        NULL },
 	{ "operations", HT_STR, NULL,
 	        "table of operations of a job (CSV, also compressed) instead of traces", NULL },
@@ -66,9 +71,10 @@ const struct ht_analysis ht_analysis_what_if = {
 	        .title = "What-if",
 	        .question = "What slows a job down, and how long would its steps take without?",
 	        .method =
-	                "The job is replayed over all ranks: what was waited for last is over, then "
-	                "comes the next; a collective begins with its last rank. Savings are upper "
-	                "bounds. Of operations: ideal is the mean time of compute and the median of "
+	                "Every start is computed anew over all ranks: work begins when its launch, its "
+	                "stream and the events before it are over, a collective with its last rank; CPU "
+	                "time keeps its length. Peers are ranks that communicate alike, ideal is their "
+	                "median. Of operations: ideal is the mean time of compute and the median of "
 	                "communication.",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
@@ -77,12 +83,15 @@ const struct ht_analysis ht_analysis_what_if = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1,
 	        .instead = "operations" },
-	.facts = { [HT_CP_FACTS_PIECES] = { "pieces", ht_cp_piece_columns, HT_CP_N_PIECE_COLUMNS },
-	        [HT_CP_FACTS_CHAINS] = { "chains", ht_cp_chain_columns, HT_CP_N_CHAIN_COLUMNS } },
+	.facts = { [HT_EVENT_FACTS_NODES] = { "nodes", ht_event_node_columns, HT_N_EVENT_COLUMNS },
+	        [HT_EVENT_FACTS_EDGES] = { "edges", ht_event_edge_columns,
+	                HT_N_EVENT_EDGE_COLUMNS },
+	        [HT_EVENT_FACTS_WINDOWS] = { "windows", ht_event_window_columns,
+	                HT_N_EVENT_WINDOW_COLUMNS } },
 	.across = true,
 	.choose = choose,
-	.per_rank = find_chains,
-	.is_sound = ht_cp_chains_are_sound,
+	.per_rank = find_graph,
+	.is_sound = ht_event_graph_is_sound,
 	.finish = finish,
 };
 
@@ -170,6 +179,28 @@ static enum ht_status put_slowdown(
 	return HT_OK;
 }
 
+static void put_trace_share(ht_table *table, const char *share_name, const char *added_name,
+        const struct ht_what_if_share *share)
+{
+	put(table, share_name, "", share->share);
+	put(table, added_name, "", share->added);
+	put(table, "T_rem", share_name, share->left_ns / 1e9);
+}
+
+static enum ht_status say_whose(ht_table *table, const struct ht_what_if_slowdown *s)
+{
+	if (s->worst.share >= MOST)
+		return ht_table_add_note(table,
+		        "%.0f %% of the slowdown goes with the worst 3 %% of ranks",
+		        100 * s->worst.share);
+	if (s->n_stages > 1 && s->last.share >= MOST)
+		return ht_table_add_note(table, "%.0f %% of the slowdown goes with the last stage",
+		        100 * s->last.share);
+	return ht_table_add_note(table,
+	        "the slowdown is spread: the worst 3 %% of ranks%s explain less than half of it",
+	        s->n_stages > 1 ? " nor the last stage" : "");
+}
+
 /* The same of traces: a rank is a worker. */
 static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
@@ -180,6 +211,13 @@ static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts
 	put(table, "T", "", s.time_ns / 1e9);
 	put(table, "T_id", "", s.ideal_ns / 1e9);
 	put(table, "S", "", s.time_ns / s.ideal_ns);
+	put(table, "S_t", "cpu", s.of_cpu);
+	put(table, "S_t", "gpu", s.of_gpu);
+	for (int64_t i = 0; s.n_stages > 1 && i < s.n_replicas; i++)
+		if (s.of_replica[i] > 0)
+			put_numbered(table, "S_dp", i, s.of_replica[i]);
+	for (int64_t i = 0; s.n_stages > 1 && i < s.n_stages; i++)
+		put_numbered(table, "S_stage", i, s.of_stage[i]);
 	for (size_t i = 0; i < parts->n; i++)
 		put_numbered(table, "S_w", parts->list[i].rank, s.of_part[i]);
 	for (size_t i = 0; i < parts->n; i++)
@@ -188,16 +226,18 @@ static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts
 	if (s.time_ns < MIN_SLOWDOWN * s.ideal_ns)
 		return ht_table_add_note(
 		        table, "the slowdown is below 1.03: too little to ask whose it is");
-	put(table, "M_W", "", s.share);
-	put(table, "A_W", "", s.added);
-	put(table, "T_rem", "M_W", s.left_ns / 1e9);
-	return HT_OK;
+	put_trace_share(table, "M_W", "A_W", &s.worst);
+	if (s.n_stages > 1)
+		put_trace_share(table, "M_S", "A_S", &s.last);
+	return say_whose(table, &s);
 }
 
-static enum ht_status find_chains(struct ht_run *run, struct ht_part *part)
+static enum ht_status find_graph(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_cp_options options = ht_cp_options_default(run);
-	return ht_run_str(run, "operations") ? HT_OK : ht_cp_chains_put(run, &options, part);
+	return ht_run_str(run, "operations")
+	               ? HT_OK
+	               : ht_event_graph_put(run, &options, ht_run_str(run, "scale"), part);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -208,6 +248,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!operations) {
 		if (ht_run_is(run, "view", "slowdown"))
 			return put_ranks(run, parts, table);
+		if (ht_run_is(run, "view", "gaps"))
+			return ht_what_if_gaps(run, parts, table);
 		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 		return ht_what_if_ask(run, parts, ht_run_str(run, "scale"), table);
 	}

@@ -1,0 +1,231 @@
+/*
+ * event_edit.c - see event_edit.h.
+ */
+#include "job/event_edit.h"
+
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/sort.h"
+#include "model/communication/collective_match.h"
+#include "model/numbers/stats.h"
+
+#include <regex.h>
+#include <string.h>
+
+/* ---- peers ---- */
+
+/* A key for each node that can have peers; 0: none. The n-th of its name in the step of its rank. */
+static void key_rank(
+        const struct ht_event_job *job, size_t i_rank, uint32_t *counts, uint64_t *keys)
+{
+	const struct ht_event_rank *r = &job->ranks[i_rank];
+	size_t n_counts = ((size_t)r->n_texts + 1) * (job->n_windows + 1) * 2;
+	memset(counts, 0, n_counts * sizeof *counts);
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint32_t node = r->first + i;
+		const char *name = ht_event_job_name(job, node);
+		size_t text = name ? r->text[i] : r->n_texts;
+		bool is_work = job->flags[node] & HT_EVENT_WORK;
+		keys[node] = 0;
+		if (job->step[node] == HT_NONE || (job->flags[node] & HT_EVENT_COMM))
+			continue;
+		uint32_t *nth =
+		        &counts[(text * (job->n_windows + 1) + job->step[node]) * 2 + is_work];
+		uint64_t key = ht_hash_mix(r->shape, name ? ht_hash(name, strlen(name)) : 1);
+		key = ht_hash_mix(key, (uint64_t)job->step[node] << 33 | (uint64_t)is_work << 32);
+		key = ht_hash_mix(key, ++*nth);
+		keys[node] = key ? key : 1;
+	}
+}
+
+static uint32_t ranks_alike(const struct ht_event_job *job, uint64_t shape)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < job->n_ranks; i++)
+		n += job->ranks[i].shape == shape;
+	return n;
+}
+
+static size_t most_counts(const struct ht_event_job *job)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < job->n_ranks; i++)
+		most = job->ranks[i].n_texts > most ? job->ranks[i].n_texts : most;
+	return (most + 1) * (job->n_windows + 1) * 2;
+}
+
+static void group_peers(struct ht_event_editor *e, const uint64_t *keys, size_t n)
+{
+	const struct ht_event_job *job = e->job;
+	uint64_t shape = 0;
+	uint32_t alike = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || keys[i] != keys[i - 1]) {
+			uint64_t own = job->ranks[job->i_rank[e->peers[i]]].shape;
+			alike = alike && own == shape ? alike : ranks_alike(job, own);
+			shape = own;
+			e->n_ranks[e->n_groups] = alike;
+			e->first_peer[e->n_groups++] = (uint32_t)i;
+		}
+	}
+	e->first_peer[e->n_groups] = (uint32_t)n;
+}
+
+enum ht_status ht_event_editor_make(struct ht_event_job *job, struct ht_event_editor *ret)
+{
+	struct ht_arena *a = job->run->scratch;
+	size_t n = job->n_nodes, n_keys = 0;
+	*ret = (struct ht_event_editor){ .job = job,
+		.dur = ht_arena_room(a, (n + 1) * sizeof(double)),
+		.scale = ht_arena_room(a, (n + 1) * sizeof(float)),
+		.is_apart = ht_arena_room(a, n + 1),
+		.is_chosen = ht_arena_room(a, n + 1),
+		.peers = ht_arena_room(a, (n + 1) * sizeof(uint32_t)),
+		.first_peer = ht_arena_room(a, (n + 2) * sizeof(uint32_t)),
+		.n_ranks = ht_arena_room(a, (n + 1) * sizeof(uint32_t)),
+		.room = ht_arena_room(a, 2 * (job->n_ranks + 1) * sizeof(double)) };
+	uint64_t *keys = ht_arena_room(a, (n + 1) * sizeof *keys);
+	uint32_t *counts = ht_arena_room(a, most_counts(job) * sizeof *counts);
+	if (!ret->dur || !ret->scale || !ret->is_apart || !ret->is_chosen || !ret->peers ||
+	        !ret->first_peer || !ret->n_ranks || !ret->room || !keys || !counts)
+		return ht_fail_nomem(job->run->ctx);
+	for (size_t i = 0; i < job->n_ranks; i++)
+		key_rank(job, i, counts, keys);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!keys[i])
+			continue;
+		keys[n_keys] = keys[i];
+		ret->peers[n_keys++] = i;
+	}
+	if (!ht_sort_keys(job->run->ctx->mem, keys, ret->peers, n_keys))
+		return ht_fail_nomem(job->run->ctx);
+	group_peers(ret, keys, n_keys);
+	ht_event_editor_reset(ret);
+	return HT_OK;
+}
+
+/* ---- edits ---- */
+
+void ht_event_editor_reset(struct ht_event_editor *e)
+{
+	size_t n = e->job->n_nodes;
+	memcpy(e->dur, e->job->dur, n * sizeof *e->dur);
+	memset(e->is_apart, 0, n);
+	for (size_t i = 0; i < n; i++)
+		e->scale[i] = 1;
+}
+
+/* Steps are told from the end of the first on, which stays where it was: else they would seem to grow when it shrinks more than they. */
+static bool is_before(const struct ht_event_job *job, uint32_t node)
+{
+	return job->n_windows > 1 &&
+	       (job->step[node] != HT_NONE ? job->step[node] == 0
+	                                   : job->recorded[node] < job->recorded_ends[0]);
+}
+
+struct ht_event_edit ht_event_editor_edit(struct ht_event_editor *e)
+{
+	for (uint32_t i = 0; i < e->job->n_nodes; i++) {
+		if (!is_before(e->job, i))
+			continue;
+		e->dur[i] = e->job->dur[i];
+		e->scale[i] = 1;
+		e->is_apart[i] = false;
+	}
+	return (struct ht_event_edit){ e->dur, e->scale, e->is_apart };
+}
+
+void ht_event_scale(struct ht_event_editor *e, uint32_t node, double factor)
+{
+	e->dur[node] *= factor;
+	if (!(e->job->flags[node] & HT_EVENT_WORK))
+		e->scale[node] *= (float)factor;
+}
+
+/* Values of a group but for one rank; ranks without a node have 0. */
+static double median_of(struct ht_event_editor *e, size_t group, uint32_t but)
+{
+	size_t n = 0, n_ranks = e->n_ranks[group] - (but != HT_NONE);
+	for (uint32_t i = e->first_peer[group]; i < e->first_peer[group + 1]; i++)
+		if (e->peers[i] != but && n < n_ranks)
+			e->room[n++] = e->job->dur[e->peers[i]];
+	while (n < n_ranks)
+		e->room[n++] = 0;
+	return n ? ht_middle_f64(e->room, n, e->room + n) : 0;
+}
+
+static double least_of(const struct ht_event_editor *e, size_t group)
+{
+	double least = e->job->dur[e->peers[e->first_peer[group]]];
+	for (uint32_t i = e->first_peer[group]; i < e->first_peer[group + 1]; i++)
+		least = e->job->dur[e->peers[i]] < least ? e->job->dur[e->peers[i]] : least;
+	return least;
+}
+
+void ht_event_like_peers(struct ht_event_editor *e, enum ht_event_peer how, const bool *is_chosen)
+{
+	for (size_t g = 0; g < e->n_groups; g++) {
+		double value = -1;
+		if (e->n_ranks[g] < 2)
+			continue;
+		for (uint32_t i = e->first_peer[g]; i < e->first_peer[g + 1]; i++) {
+			uint32_t node = e->peers[i];
+			if (is_chosen && !is_chosen[node])
+				continue;
+			if (how == HT_PEER_OTHERS)
+				value = median_of(e, g, node);
+			else if (value < 0)
+				value = how == HT_PEER_BEST ? least_of(e, g)
+				                            : median_of(e, g, HT_NONE);
+			e->dur[node] = value;
+		}
+	}
+}
+
+/* ---- rules ---- */
+
+static bool is_listed(const char *list, int64_t number)
+{
+	return !list || ht_list_text_has(list, number);
+}
+
+/* What a rule says of ranks, stages and groups, which one rank does not know. */
+static bool fits_job(const struct ht_event_job *job, const struct ht_cp_rule *rule, uint32_t node)
+{
+	const struct ht_event_rank *r = &job->ranks[job->i_rank[node]];
+	uint32_t unit = job->unit[node];
+	if (!is_listed(rule->ranks, r->number) || !is_listed(rule->stages, r->stage))
+		return false;
+	return !rule->group ||
+	       (unit != HT_NONE && !regexec(rule->group, job->units[unit].of->group, 0, NULL, 0));
+}
+
+static void apply(struct ht_event_editor *e, const struct ht_cp_rule *rule, uint32_t node)
+{
+	if (rule->value == HT_CP_APART)
+		e->is_apart[node] = true;
+	else if (rule->value == HT_CP_FACTOR)
+		ht_event_scale(e, node, rule->factor);
+}
+
+void ht_event_apply(struct ht_event_editor *e, const struct ht_cp_rules *rules)
+{
+	struct ht_event_job *job = e->job;
+	bool *is_chosen = e->is_chosen;
+	for (size_t k = 0; k < rules->n && k < 64; k++) {
+		const struct ht_cp_rule *rule = &rules->list[k];
+		for (uint32_t i = 0; i < job->n_nodes; i++) {
+			/* the first rule that fits counts */
+			is_chosen[i] = (job->rules[i] >> k & 1) && fits_job(job, rule, i);
+			for (size_t j = 0; j < k && is_chosen[i]; j++)
+				if ((job->rules[i] >> j & 1) && fits_job(job, &rules->list[j], i))
+					is_chosen[i] = false;
+			if (is_chosen[i])
+				apply(e, rule, i);
+		}
+		if (rule->value == HT_CP_MEDIAN || rule->value == HT_CP_BEST)
+			ht_event_like_peers(e,
+			        rule->value == HT_CP_BEST ? HT_PEER_BEST : HT_PEER_OTHERS,
+			        is_chosen);
+	}
+}

@@ -1,0 +1,47 @@
+/*
+ * event_edit.h - other durations for the nodes of a job: scaled, as those of their peers, removed, beside their stream.
+ *
+ * Peers of a node are the nodes of the same name and position in the step (the n-th of that name on the host or on the GPU) on ranks that
+ * communicate alike: those of the same stage. A rank that has no such node counts with 0, so work that most ranks do not have goes away.
+ */
+#ifndef HT_JOB_EVENT_EDIT_H
+#define HT_JOB_EVENT_EDIT_H
+
+#include "job/event_replay.h"
+
+struct ht_event_editor {
+	struct ht_event_job *job;
+	double *dur;
+	float *scale;
+	bool *is_apart, *is_chosen;
+	/* nodes that are each other's peers stand together */
+	uint32_t *peers, *first_peer; /* slices, n_groups + 1 */
+	uint32_t *n_ranks;            /* by group: that communicate alike */
+	size_t n_groups;
+	double *room; /* one per rank */
+};
+
+/* Memory in the job's scratch. */
+enum ht_status ht_event_editor_make(
+        struct ht_event_job *job, struct ht_event_editor *ret) HT_MUST_USE;
+/* As recorded again. */
+void ht_event_editor_reset(struct ht_event_editor *editor);
+/* What to hand to the replay: without what is before the end of the first step. */
+struct ht_event_edit ht_event_editor_edit(struct ht_event_editor *editor);
+
+/* Durations are multiplied; on the host, lags too. */
+void ht_event_scale(struct ht_event_editor *editor, uint32_t node, double factor);
+
+enum ht_event_peer {
+	HT_PEER_MEDIAN, /* of all ranks */
+	HT_PEER_OTHERS, /* median of the other ranks */
+	HT_PEER_BEST,   /* the least of all ranks and steps that have it */
+};
+/* Host time and GPU work that is no communication takes what it takes on its peers; of nodes that are chosen (NULL: all). */
+void ht_event_like_peers(
+        struct ht_event_editor *editor, enum ht_event_peer how, const bool *is_chosen);
+
+/* What rules of the grammar of cp_whatif.h change. */
+void ht_event_apply(struct ht_event_editor *editor, const struct ht_cp_rules *rules);
+
+#endif
