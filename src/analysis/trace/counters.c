@@ -84,6 +84,7 @@ const struct ht_analysis ht_analysis_counters = {
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
 	.per_rank = sample,
+	.of = "samples of counter events, each until the next",
 	.finish = finish,
 };
 

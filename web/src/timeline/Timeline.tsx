@@ -614,6 +614,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         </details>
         {marks.length > 0 ? <Marks marks={marks} set={setMarks} go={goMark} /> : null}
         {tracks.ranks.length > 1 ? <button type="button" onClick={() => setCollapsed(allCollapsed ? new Set() : new Set(tracks.ranks.map(({ rank }) => rankKey(rank))))}>{allCollapsed ? "expand all" : "collapse all"}</button> : null}
+        <button type="button" aria-pressed={state.twin === "1"} title="The events of this time as a table" onClick={() => onState({ twin: state.twin ? null : "1" }, true)}>table</button>
         <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
         <span class="grow" />
         <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={search.step}
