@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MAX_KEPT   12
-#define MAX_SERIES 64
+#define MAX_SERIES 256
 #define MAX_SPANS  20000
 
 /* NULL: nothing of it is over time. */

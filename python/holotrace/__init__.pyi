@@ -564,6 +564,51 @@ class Session:
             correlation: correlation id that launch and GPU activity share
         """
         ...
+    def counters(
+        self,
+        *,
+        view: Literal['summary', 'series'] = 'summary',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """What do the counters of the traces say over time: bandwidth, clocks, memory?
+
+        One series per number in the args of counter events of one name and process; a sample holds until the next. time_mean is weighted by time.
+
+            holotrace.open("traces/").counters(top=10)
+
+        Arguments:
+            view: statistics per series, or every sample (summary, series)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            process: process of the counter, as in the file
+            counter: name of the counter events
+            series: which number of their args
+            value_unit: what their names have in brackets at the end; null: nothing
+            count: samples
+            min: smallest sample, in value_unit
+            time_mean: mean weighted by time, in value_unit; null: one moment only
+            max: largest sample, in value_unit
+            max_ts_ns [ns]: time of the first of those
+        """
+        ...
     def steps(
         self,
         *,

@@ -55,6 +55,16 @@ try {
   await page.locator(".tl-marks summary").click();
   check("the name after a reload", await page.locator(".tl-mark input").inputValue(), "slow, here~1");
 
+  // the same time as a table
+  await page.getByRole("button", { name: "table", exact: true }).click();
+  await page.locator(".tl-twin tbody tr").first().waitFor();
+  const { from, to } = await query(page);
+  const answer = await page.evaluate(path => fetch(path).then(r => r.json()), `api/v1/runs/${encodeURIComponent(run)}/table/events?` +
+    new URLSearchParams({ where: `time_ns >= ${from} and time_ns <= ${to} and dur_ns >= 0`, columns: "id", sort: "time_ns", top: "1" }));
+  check("the first event", await page.locator(".tl-twin tbody tr").first().locator("a").first().innerText(), answer.rows[0][0]);
+  await page.getByRole("button", { name: "table", exact: true }).click();
+  await page.locator(".tl-twin").waitFor({ state: "detached" });
+
   // back: to the place before, with what was marked since
   const step = own.steps[0], event = place(run, new URLSearchParams({ ...before, step: step.name }).toString());
   await page.evaluate(text => { location.hash = text; }, event);

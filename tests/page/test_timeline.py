@@ -115,6 +115,15 @@ def test_what_is_kept(tmp_path):
         served.drive("keeps.mjs", url, ids["straggler"], ids["train"])
 
 
+def test_counters(tmp_path):
+    """Of the case of `counters`, whose numbers are worked out there."""
+    text = (support.ROOT / "tests" / "cases" / "counters" / "series.test").read_text()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "trace.json").write_text(text.split("--- trace a.json")[1].split("--- run")[0])
+    with served.serving(tmp_path) as url:
+        served.drive("counters.mjs", url, served.wait_ready(url)["runs"][0]["id"])
+
+
 def test_hostile_names(tmp_path):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "trace.json").write_text(json.dumps(hostile_trace()))

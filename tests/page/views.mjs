@@ -37,6 +37,11 @@ try {
         checkTable(`${view.at} ${table.verb}`, await readTable(box), table.wanted);
       }
       if (view.says) await checkOverview(page, view);
+      // a link among words is told from them by more than its colour
+      const plain = await page.evaluate(() => [...document.querySelectorAll(".main p a, .main li a, .main span a")]
+        .filter(link => [...link.parentElement.childNodes].some(node => node.nodeType === 3 && node.textContent.trim()))
+        .filter(link => !getComputedStyle(link).textDecorationLine.includes("underline")).map(link => link.textContent));
+      if (plain.length > 0) problems.push(`${view.at}: links that look like words: ${plain.join(", ")}`);
       if (view.heading) {
         const said = await page.locator(".main h1").innerText();
         if (said !== view.heading) problems.push(`${view.at}: opens with "${said}", wanted "${view.heading}"`);

@@ -3,9 +3,7 @@
  */
 #include "model/memory/memory_events.h"
 
-#include "model/rows/frame.h"
-#include "model/numbers/interval.h"
-#include "base/search.h"
+#include "model/rows/chosen_time.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -59,54 +57,6 @@ const char *ht_memory_device_name(struct ht_run *run, const struct ht_memory_eve
 
 /* ---- which rows ---- */
 
-/* Steps that nothing but their work names have no host time: theirs is from their first work to their last. */
-static size_t add_named_steps(const struct ht_frame *frame, struct ht_interval *list)
-{
-	const struct ht_trace *t = frame->trace;
-	uint32_t last = HT_NONE;
-	size_t n = 0;
-	for (size_t k = 0; k < frame->n_rows; k++) {
-		uint32_t step = t->step[frame->rows[k]];
-		if (step == HT_NONE || step == last || !t->steps[step].is_named)
-			continue;
-		list[n++] = (struct ht_interval){ t->steps[step].ts_ns, t->steps[step].end_ns };
-		last = step;
-	}
-	return n;
-}
-
-/* The time that the chosen steps and annotations cover; none when everything counts. */
-static enum ht_status chosen_time(struct ht_run *run, struct ht_interval **ret_list, size_t *ret_n)
-{
-	if (!run->step && !run->annotation)
-		return HT_OK;
-	struct ht_frame frame;
-	HT_TRY(ht_frame_make(run, &frame));
-	struct ht_interval *list = ht_arena_alloc(run->scratch, (frame.n_rows + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	size_t n = 0;
-	for (size_t k = 0; k < frame.n_rows; k++) {
-		uint32_t row = frame.rows[k];
-		uint8_t kind = frame.trace->kind[row];
-		if (kind == HT_KIND_ANNOTATION || kind == HT_KIND_CPU_OP)
-			list[n++] = (struct ht_interval){ frame.trace->ts_ns[row],
-				ht_end_ns(frame.trace, row) };
-	}
-	if (!n && !run->annotation)
-		n = add_named_steps(&frame, list);
-	*ret_n = ht_interval_merge(run->ctx->mem, list, n);
-	*ret_list = list;
-	return HT_OK;
-}
-
-/* The end counts: the last free of a step is written when it ends. */
-static bool is_inside(const struct ht_interval *list, size_t n, int64_t t)
-{
-	size_t low = HT_LOWER_BOUND(at, n, list[at].end < t);
-	return low < n && list[low].start <= t;
-}
-
 /* The args of memory rows, which are asked for in ascending order. */
 struct args {
 	struct ht_arg_cursor type, id, bytes, addr, allocated, reserved, active;
@@ -154,12 +104,12 @@ static struct ht_memory_event read_event(const struct ht_trace *t, struct args *
 enum ht_status ht_memory_events_collect(struct ht_run *run, struct ht_memory_events *ret_events)
 {
 	const struct ht_trace *t = run->trace;
-	struct ht_interval *chosen = NULL;
-	size_t n_chosen = 0, n = ht_n_of_kind(t, HT_KIND_MEMORY);
+	struct ht_chosen_time chosen;
+	size_t n = ht_n_of_kind(t, HT_KIND_MEMORY);
 	*ret_events = (struct ht_memory_events){ 0 };
 	if (n == 0)
 		return HT_OK;
-	HT_TRY(chosen_time(run, &chosen, &n_chosen));
+	HT_TRY(ht_chosen_time_make(run, &chosen));
 	struct ht_memory_event *events = ht_arena_alloc(run->scratch, (n + 1) * sizeof *events);
 	if (!events)
 		return ht_fail_nomem(run->ctx);
@@ -169,7 +119,7 @@ enum ht_status ht_memory_events_collect(struct ht_run *run, struct ht_memory_eve
 	for (uint32_t row = 0; row < t->n_kind; row++) {
 		if (t->kind[row] != HT_KIND_MEMORY || t->name[row] != name)
 			continue;
-		if (chosen && !is_inside(chosen, n_chosen, t->ts_ns[row]))
+		if (!ht_chosen_has(&chosen, t->ts_ns[row]))
 			continue;
 		events[n++] = read_event(t, &args, row);
 	}

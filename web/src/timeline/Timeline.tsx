@@ -2,14 +2,16 @@
 // around it: tools, names of rows, the panel, keys and pointer, and the state in the URL.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, EventPlace, Found, Run, Tracks } from "../model";
+import { useTable } from "../app/hooks";
 import { isTyping } from "../app/keys";
 import { linkTo, parseRoute } from "../app/route";
-import { nsText, shortName } from "../ui/format";
+import { Rows } from "../app/rows";
+import { human, nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
-import type { Choice } from "./layout";
+import type { Choice, CounterSeries } from "./layout";
 import { Details, Selection, useAnswer } from "./Panel";
 import { keysText, marksText, parseKeys, parseMarks, parseRange, rangeText } from "./places";
 import type { Mark } from "./places";
@@ -31,6 +33,7 @@ const KEYS: readonly [string, string][] = [
 ];
 const ROOM_FOR_OTHERS = 160;
 const OVERLAY_POINTS = 2000;
+const MAX_COUNTERS = 512;
 
 function ranksOf(text: string | undefined): ReadonlySet<number> | null {
   if (!text || text === "all") return null;
@@ -53,7 +56,7 @@ function toggled(set: ReadonlySet<string>, key: string): Set<string> {
 
 // As many ranks are open as there is room for, but one; the others are bands.
 function firstCollapsed(tracks: Tracks): Set<string> {
-  const all = layOut(tracks, { ranks: null, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [] });
+  const all = layOut(tracks, { ranks: null, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [], counters: [] });
   const room = innerHeight - ROOM_FOR_OTHERS, out = new Set<string>();
   tracks.ranks.forEach(({ rank }, i) => {
     const end = all.rows.reduce((y, row) => (row.rank === rank ? Math.max(y, row.y + row.height) : y), 0);
@@ -99,7 +102,23 @@ export function Timeline(props: TimelineProps) {
 
 // ---- what is chosen, as the URL says ----
 
-function useChoice(tracks: Tracks, { state, onState }: TimelineProps) {
+// What the server calls the curve with these keys: so much of each, and of all of them.
+const curveName = (keys: readonly (string | undefined)[]) => keys.map((key) => (key ?? "").slice(0, 60)).join(" ").slice(0, 159).trimEnd();
+
+// The series of counters that the run has; a server without the analysis has none.
+function useCounters(run: Run, state: TimelineProps["state"], wanted: boolean): readonly CounterSeries[] {
+  const { table } = useTable(run, wanted ? "counters" : null, { rank: state.rank, span: state.span, step: "all", top: MAX_COUNTERS });
+  return useMemo(() => {
+    if (!table) return [];
+    const rows = new Rows(table);
+    return rows.all.map((row) => {
+      const [process, counter, series, unit] = ["process", "counter", "series", "value_unit"].map((name) => rows.text(row, name));
+      return { rank: rows.number(row, "rank") ?? 0, key: curveName([process, counter, series]), label: [counter, series].filter(Boolean).join(" "), unit: unit || null };
+    });
+  }, [table]);
+}
+
+function useChoice(tracks: Tracks, { run, state, onState }: TimelineProps) {
   const first = useMemo(() => firstCollapsed(tracks), [tracks]);
   const collapsed = useMemo(() => parseKeys(state.fold) ?? first, [state.fold, first]);
   const pinned = useMemo(() => parseKeys(state.pin) ?? new Set<string>(), [state.pin]);
@@ -109,7 +128,8 @@ function useChoice(tracks: Tracks, { state, onState }: TimelineProps) {
   const setHidden = (keys: ReadonlySet<string>) => onState({ hide: keys.size > 0 ? keysText(keys) : null }, true);
   const overlays = useMemo(() => (state.show ?? "").split(",").filter(Boolean), [state.show]);
   const ranks = useMemo(() => ranksOf(state.rank), [state.rank]);
-  const choice = useMemo<Choice>(() => ({ ranks, collapsed, pinned, hidden, overlays }), [ranks, collapsed, pinned, hidden, overlays]);
+  const counters = useCounters(run, state, overlays.includes("counters"));
+  const choice = useMemo<Choice>(() => ({ ranks, collapsed, pinned, hidden, overlays, counters }), [ranks, collapsed, pinned, hidden, overlays, counters]);
   return { choice, setCollapsed, setPinned, setHidden };
 }
 
@@ -250,7 +270,8 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
           .then((answer) => {
             if (stop.signal.aborted) return;
             drawn.current.set(row.key, want);
-            stage.overlays.set(row.key, answer);
+            const { curve } = row;
+            stage.overlays.set(row.key, curve ? { ...answer, unit: curve.unit, series: answer.series.filter((one) => one.name === curve.key) } : answer);
           })
           .finally(() => {
             busy.current.delete(row.key);
@@ -453,10 +474,21 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     fingers.current.delete(pointer.pointerId);
     drag.current = null;
   };
+  // What curves say under the pointer: the last point before it holds.
+  const hoverCurve = (pointer: PointerEvent, at: Point) => {
+    const row = stage.rowAt(at.y), overlay = row?.kind === "overlay" ? stage.overlays.get(row.key) : undefined;
+    const time = stage.timeAt(at.x);
+    const values = (overlay?.series ?? []).flatMap((series) => {
+      const point = series.points.filter(([start]) => start <= time).at(-1);
+      return point ? [`${series.name}: ${human(point[3], { type: "float64", unit: null })} ${overlay?.unit ?? ""}`] : [];
+    });
+    if (row?.kind !== "overlay" || values.length === 0) setTip(null);
+    else setTip({ x: pointer.clientX, y: pointer.clientY, text: row.label, more: values.slice(0, 8).join(" · ") });
+  };
   const hover = (pointer: PointerEvent, at: { x: number; y: number }) => {
     const hit = stage.hit(at.x, at.y);
     if (!hit) {
-      setTip(null);
+      hoverCurve(pointer, at);
       return;
     }
     const { tile, i } = hit, count = tile.count[i] as number, length = (tile.end[i] as number) - (tile.start[i] as number);
@@ -582,6 +614,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         </details>
         {marks.length > 0 ? <Marks marks={marks} set={setMarks} go={goMark} /> : null}
         {tracks.ranks.length > 1 ? <button type="button" onClick={() => setCollapsed(allCollapsed ? new Set() : new Set(tracks.ranks.map(({ rank }) => rankKey(rank))))}>{allCollapsed ? "expand all" : "collapse all"}</button> : null}
+        <button type="button" aria-pressed={state.twin === "1"} title="The events of this time as a table" onClick={() => onState({ twin: state.twin ? null : "1" }, true)}>table</button>
         <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
         <span class="grow" />
         <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={search.step}

@@ -8,12 +8,16 @@ export interface Choice {
   pinned: ReadonlySet<string>;
   hidden: ReadonlySet<string>;            // processes that the filter leaves out
   overlays: readonly string[];
+  counters: readonly CounterSeries[];     // those that have a row each, where counters are shown
 }
+
+// A series of counter events of one rank; key is what its curve is called.
+export interface CounterSeries { rank: number; key: string; label: string; unit: string | null }
 
 interface Place { key: string; y: number; height: number; rank: number; pinned: boolean }
 export interface RankRow extends Place { kind: "rank"; collapsed: boolean; tracks: Track[] }
 export interface TrackRow extends Place { kind: "track"; track: Track; collapsed: boolean; laneHeight: number; label: string; group: string }
-export interface OverlayRow extends Place { kind: "overlay"; overlay: string; label: string }
+export interface OverlayRow extends Place { kind: "overlay"; overlay: string; label: string; curve?: CounterSeries }
 export interface LayerRow extends Place { kind: "layer"; label: string; collapsed: boolean }
 export type Row = RankRow | TrackRow | OverlayRow | LayerRow;
 
@@ -24,6 +28,7 @@ export const OVERLAYS: readonly { id: string; title: string; verb: string; heigh
   { id: "queue", title: "queue length", verb: "queue-length", height: 40 },
   { id: "bandwidth", title: "bandwidth", verb: "memory-bandwidth", height: 40 },
   { id: "memory", title: "memory", verb: "memory-curve", height: 48 },
+  { id: "counters", title: "counters", verb: "counters", height: 36 },
 ];
 
 const RANK_HEIGHT = 24, BAND_HEIGHT = 22, LAYER_HEIGHT = 20, GAP = 4, MAX_TRACK_HEIGHT = 6000;
@@ -90,8 +95,13 @@ export function layOut(tracks: Tracks, choice: Choice): Layout {
       if (row.pinned) pinned.push(row);
     }
     if (collapsed) continue;
-    for (const { id, title, height } of OVERLAYS)
-      if (choice.overlays.includes(id)) rows.push({ kind: "overlay", key: `o${rank}:${id}`, y: 0, height, rank, overlay: id, label: title, pinned: false });
+    for (const { id, title, height } of OVERLAYS) {
+      if (!choice.overlays.includes(id)) continue;
+      const row = { kind: "overlay" as const, key: `o${rank}:${id}`, y: 0, height, rank, overlay: id, label: title, pinned: false };
+      const series = id === "counters" ? choice.counters.filter((one) => one.rank === rank) : [];
+      if (series.length === 0) rows.push(row);
+      for (const curve of series) rows.push({ ...row, key: `${row.key}:${curve.key}`, label: curve.label, curve });
+    }
     let layer: LayerRow | null = null;
     for (const track of own) {
       const row = trackRow(track, choice);

@@ -1,10 +1,10 @@
 // Collectives over ranks: how much of their time is waiting, how fast they move data, and every call.
-import { classColor } from "../ui/colors";
-import { StackedBars } from "../ui/charts";
+import { classColor, SERIES } from "../ui/colors";
+import { Scatter, StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
-import { go, linkWith } from "../app/route";
+import { eventLink, go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 
 const label = (rows: Rows, row: Row) => `${rows.text(row, "kind")} ${rows.text(row, "group")}`;
@@ -50,6 +50,49 @@ function Waiting() {
   );
 }
 
+const DRAWN = 4000;
+
+// Small messages cannot be fast: whether large ones are is what this shows.
+function SizesAndRates() {
+  const { route } = useApp();
+  return (
+    <Ask
+      verb="collectives"
+      query={{ view: "calls", columns: "rank,row,kind,group,bytes,busbw_gb_per_s", where: "busbw_gb_per_s > 0", sort: "-bytes", top: DRAWN }}
+      brief
+      empty={<></>}
+    >
+      {(rows) => {
+        const kinds = rows.distinct("kind").map(String);
+        const event = (row: Row) => `${rows.text(row, "rank")}:${rows.text(row, "row")}`;
+        return (
+          <section class="block chart">
+            <Scatter
+              title="Bus bandwidth by size"
+              of={`each call of each rank over its transfer${rows.table.hidden > 0 ? `, the largest ${DRAWN}` : ""}; click to open it in the timeline`}
+              xName="bytes"
+              yName="bus bandwidth"
+              xUnit="bytes"
+              yUnit="GB/s"
+              dots={rows.all.map((row) => ({
+                name: `${label(rows, row)}, rank ${rows.text(row, "rank")}`,
+                kind: rows.text(row, "kind"),
+                color: SERIES[kinds.indexOf(rows.text(row, "kind")) % SERIES.length] ?? classColor("communication"),
+                x: rows.number(row, "bytes") ?? 0,
+                y: rows.number(row, "busbw_gb_per_s") ?? 0,
+              }))}
+              onClick={(i) => {
+                const row = rows.all[i];
+                if (row) go(eventLink(route, event(row)));
+              }}
+            />
+          </section>
+        );
+      }}
+    </Ask>
+  );
+}
+
 export function Communication() {
   const { route } = useApp();
   const { kind, group } = route.query;
@@ -64,7 +107,10 @@ export function Communication() {
         title="Communication"
         lead="What collectives wait for and how fast they move data. Waiting is until the last rank has started; transfer is the rest."
       />
-      <Waiting />
+      <div class="pair">
+        <Waiting />
+        <SizesAndRates />
+      </div>
       {keep ? (
         <p class="filter-note">
           Only {kind} {group}{" "}

@@ -1,19 +1,27 @@
-// Hardware counters of kernels, where the trace has them.
+// Counters over time, and hardware counters of kernels, where the trace has them.
+import { analysisOf, useApp } from "../app/context";
 import { Head } from "../app/Head";
-import { Empty, VerbTable } from "../app/parts";
-import { useApp } from "../app/context";
-import { analysisOf } from "../app/context";
+import { VerbTable } from "../app/parts";
+import { linkTo } from "../app/route";
 
 export function Counters() {
   const app = useApp();
-  if (!analysisOf(app, "cupti-counters")) return <Empty title="This build has no analysis of counters" />;
   return (
     <>
-      <Head verb="cupti-counters"
+      <Head
         title="Counters"
-        lead="What the hardware counters say about each kernel and its operator. They are recorded with CUPTI's range profiler (experimental_config of the profiler)."
+        verb="counters"
+        lead={
+          <>
+            What the recorder sampled: bandwidth, clocks, memory. Each series is a track of the timeline.{" "}
+            <a href={linkTo(app.route, "timeline", { show: "counters" })}>Show them there →</a>
+          </>
+        }
       />
-      <VerbTable url verb="cupti-counters" />
+      <VerbTable url verb="counters" />
+      {analysisOf(app, "cupti-counters") ? (
+        <VerbTable verb="cupti-counters" title="Hardware counters of kernels and operators" />
+      ) : null}
     </>
   );
 }

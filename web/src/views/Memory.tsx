@@ -192,6 +192,7 @@ function Drawn(props: { rows: Rows; place: Place; says: string }) {
       series={series}
       xUnit="ns"
       yUnit="bytes"
+      peaks
       height={240}
       onRange={(from, to) =>
         go(linkWith(route, { from: String(Math.floor(from)), to: String(Math.ceil(to)), below: null }))

@@ -1,8 +1,13 @@
 // The timeline in the frame of the page: its state is the URL's.
 import { Timeline } from "../timeline/Timeline";
 import { useApp } from "../app/context";
+import { VerbTable } from "../app/parts";
 import { go, linkWith, parseRoute } from "../app/route";
 import type { Change } from "../app/route";
+
+// The same events for those who read tables: by keyboard, or read aloud.
+const TWIN_COLUMNS = "id,name,cat,time_ns,dur_ns,step,tid";
+const TWIN_ROWS = 500;
 
 export function TimelineView() {
   const { route, run } = useApp();
@@ -11,11 +16,21 @@ export function TimelineView() {
     const query = { ...(route.query.span ? { span: route.query.span } : {}), ...parseRoute(location.hash).query };
     go(linkWith({ ...route, query }, what), replace ?? true);
   };
+  const { from, to, rank, twin } = route.query;
+  const known = from !== undefined && to !== undefined && /^-?\d+$/.test(from) && /^-?\d+$/.test(to);
   return (
-    <Timeline
-      run={run}
-      state={route.query}
-      onState={change}
-    />
+    <>
+      {twin && known ? (
+        <section class="tl-twin" aria-label="Events of the timeline as a table">
+          <VerbTable
+            verb="events"
+            title="Events that begin in this time"
+            query={{ rank, where: `time_ns >= ${from} and time_ns <= ${to} and dur_ns >= 0`, columns: TWIN_COLUMNS, sort: "time_ns", top: TWIN_ROWS }}
+            height="32vh"
+          />
+        </section>
+      ) : null}
+      <Timeline run={run} state={route.query} onState={change} />
+    </>
   );
 }

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { resolve } from "../colors";
 import { sans, textWidth, useTheme, useWidth } from "../hooks";
-import { Frame, type FrameProps, full, tick, type Unit } from "./frame";
+import { Frame, type FrameProps, full, shown, tick, type Unit } from "./frame";
 
 export interface Line { name: string; color: string; points: [number, number | null][]; stepped?: boolean; fill?: boolean }
 
@@ -14,6 +14,7 @@ export interface LinesProps extends FrameProps {
   yUnit: Unit;
   xName?: string;
   height?: number;
+  peaks?: boolean;                   // the highest point of each curve has its value
   onRange?: (from: number, to: number) => void;
 }
 
@@ -32,6 +33,29 @@ const WHOLE = Array.from({ length: 48 }, (_, i) => [1, 2, 5][i % 3] as number * 
 
 function axisSize(_: uPlot, values: string[] | null): number {
   return Math.ceil(Math.max(24, ...(values ?? []).map(value => textWidth(value, sans(11))))) + 14;
+}
+
+// A ring around the highest point of each curve, and its value where no other one stands.
+function drawPeaks(plot: uPlot, props: LinesProps): void {
+  const { ctx } = plot, scale = devicePixelRatio || 1, placed: [number, number, number][] = [];
+  ctx.save();
+  ctx.font = sans(11 * scale, 600);
+  ctx.textAlign = "left";
+  for (const line of props.series) {
+    const top = line.points.reduce((best, point) => ((point[1] ?? 0) > (best?.[1] ?? 0) ? point : best), line.points[0]);
+    if (!top?.[1]) continue;
+    const x = plot.valToPos(top[0], "x", true), y = plot.valToPos(top[1], "y", true), text = `peak ${shown(top[1], props.yUnit)}`;
+    const width = textWidth(text, sans(11, 600)) * scale, left = Math.min(x + 6 * scale, plot.bbox.left + plot.bbox.width - width);
+    ctx.strokeStyle = ctx.fillStyle = resolve(line.color);
+    ctx.lineWidth = 2 * scale;
+    ctx.beginPath();
+    ctx.arc(x, y, 4 * scale, 0, 2 * Math.PI);
+    ctx.stroke();
+    if (placed.some(([a, b, h]) => left < b && left + width > a && Math.abs(h - y) < 14 * scale)) continue;
+    placed.push([left, left + width, y]);
+    ctx.fillText(text, left, y + 14 * scale);
+  }
+  ctx.restore();
 }
 
 function options(props: LinesProps, width: number, height: number): uPlot.Options {
@@ -63,6 +87,7 @@ function options(props: LinesProps, width: number, height: number): uPlot.Option
       }),
     ],
     hooks: {
+      draw: [plot => { if (props.peaks) drawPeaks(plot, props); }],
       setSelect: [plot => {
         if (!props.onRange || plot.select.width < 3) return;
         props.onRange(plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x"));

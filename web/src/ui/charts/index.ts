@@ -8,3 +8,4 @@ export { Shares, type Share } from "./Shares";
 export { StackedBars, type Part } from "./StackedBars";
 export { Areas, type Band, type Moment } from "./Areas";
 export { Strips, type Piece, type Strip } from "./Strips";
+export { Scatter } from "./Scatter";

@@ -1,0 +1,29 @@
+// Counters in the timeline: node counters.mjs URL RUN. Each series is a row with its name; the pointer reads its value and unit,
+// and the table of all of them is a click away.
+import { check, launch, open, quiet } from "./browser.mjs";
+
+const [url, run] = process.argv.slice(2);
+const browser = await launch();
+try {
+  for (const theme of ["light", "dark"]) {
+    const { page, errors } = await open(browser, `${url}#/${encodeURIComponent(run)}/timeline?from=0&to=4000`, { theme });
+    await page.getByRole("button", { name: "counters", exact: true }).click();
+    await page.locator(".tl-label.overlay", { hasText: "HBM Read(MB/s)" }).waitFor();
+    check("rows", await page.locator(".tl-label.overlay").allInnerTexts(), ["util n", "util value", "HBM Read(MB/s)"]);
+    await quiet(page);
+    const row = await page.locator(".tl-label.overlay", { hasText: "HBM Read(MB/s)" }).boundingBox();
+    const box = await page.locator(".tl-canvas").boundingBox();
+    await page.mouse.move(box.x + box.width / 2, row.y + row.height / 2); // at 2 µs: what was sampled at 1 µs holds
+    const tip = page.locator(".tl-tip");
+    await tip.waitFor();
+    if (!/: 6(\.00)? MB\/s$/.test((await tip.innerText()).trim())) throw new Error(`the pointer says ${await tip.innerText()}`);
+    await page.evaluate(() => { location.hash = location.hash.replace(/timeline.*/, "counters"); });
+    const cells = page.locator('section[data-verb="counters"] tbody tr', { hasText: "Read(MB/s)" });
+    await cells.waitFor();
+    check("mean over time", await cells.locator("td").filter({ hasText: /^5(\.00)?$/ }).count(), 1);
+    check("errors", errors, []);
+    await page.close();
+  }
+} finally {
+  await browser.close();
+}
