@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/search.h"
 #include "read/derived_trace.h"
+#include "read/lone_files.h"
 #include "read/rank_files.h"
 #include "read/raw_forms.h"
 #include "read/reader.h"
@@ -395,17 +396,20 @@ static enum ht_status fail_no_traces(
 	        n_skipped, ((const char **)finder->notes.data)[i_note] + strlen("skipped "));
 }
 
-/* What was skipped from the i-th on, where a reader of files that are given by name knows it: memory snapshots alone in a
- * directory are ranks, and without those memory timelines. */
+/* What was skipped from the i-th on, where a reader of files that are given by name knows it and no trace is beside it: memory
+ * snapshots alone in a directory are ranks, and without those memory timelines. */
 static enum ht_status add_skipped(struct finder *finder, size_t i, const struct ht_reader *reader)
 {
 	struct ht_raw_forms raw;
-	if (!ht_raw_forms_list(&raw, finder->arena, finder->skipped.data, finder->skipped.n))
+	struct ht_dirs taken;
+	if (!ht_raw_forms_list(&raw, finder->arena, finder->skipped.data, finder->skipped.n) ||
+	        !ht_dirs_list(&taken, finder->arena, finder->entries.data, finder->entries.n,
+	                sizeof(struct entry)))
 		return ht_fail_nomem(finder->ctx);
 	for (struct stat st; i < finder->skipped.n; i++) {
 		const struct ht_skipped *file = (const struct ht_skipped *)finder->skipped.data + i;
-		if (file->why == reader->what && !stat(file->path, &st) &&
-		        !ht_raw_forms_has(&raw, file->path))
+		if (file->why == reader->what && !ht_dirs_has(&taken, file->path) &&
+		        !stat(file->path, &st) && !ht_raw_forms_has(&raw, file->path))
 			HT_TRY(add_entry(finder, file->path, st.st_dev, st.st_ino));
 	}
 	return HT_OK;
@@ -424,10 +428,11 @@ static enum ht_status add_dir(struct finder *finder, const char *dir)
 		finder->recursive = false;
 		HT_TRY(status);
 	}
-	if (finder->entries.n > n_entries)
+	/* a set of traces stays one; of what there is to open each directory is looked at for itself */
+	if (finder->entries.n > n_entries && !finder->is_live)
 		return HT_OK;
 	HT_TRY(add_skipped(finder, i_skipped, &ht_reader_snapshot));
-	if (finder->entries.n == n_entries)
+	if (finder->entries.n == n_entries || finder->is_live)
 		HT_TRY(add_skipped(finder, i_skipped, &ht_reader_memory_timeline));
 	if (finder->entries.n == n_entries)
 		return fail_no_traces(finder, dir, finder->n_skipped - n_skipped, i_note);

@@ -377,3 +377,21 @@ def test_usage(tmp_path):
     assert support.run("mcp", tmp_path, "--answer-size", "1").returncode == 2
     done = support.run("mcp", tmp_path, stdin=b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     assert done.returncode == 0 and json.loads(done.stdout)["result"] == {}
+
+
+def test_folders_with_memory_alone_are_runs(tmp_path):
+    """Beside folders of traces, too: a snapshot, and a memory timeline. With a trace beside it a snapshot is no run."""
+    snapshot = support.ROOT / "tests" / "snapshot" / "data" / "plain" / "leak.pickle.gz"
+    for name in ("both", "snapshot", "timeline", "trace"):
+        (tmp_path / name).mkdir()
+    shutil.copy(EXAMPLES / "train" / "train.json.gz", tmp_path / "trace")
+    shutil.copy(EXAMPLES / "train" / "train.json.gz", tmp_path / "both")
+    shutil.copy(snapshot, tmp_path / "both")
+    shutil.copy(snapshot, tmp_path / "snapshot")
+    (tmp_path / "timeline" / "memory.json").write_text("[[1, 2], [[0, 512, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0]]]")
+    with Client(tmp_path) as client:
+        found = client.call("find_runs")["structuredContent"]["tables"][0]
+        files = [column["name"] for column in found["columns"]].index("files")
+        assert {row[0]: row[files] for row in found["rows"]} == {"both": 1, "snapshot": 1, "timeline": 1, "trace": 1}
+        assert "train" in text_of(client.call("memory_peak", run="snapshot"))
+        assert not client.call("analyze", run="timeline", verb="memory-timeline")["isError"]
