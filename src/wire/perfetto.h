@@ -9,6 +9,7 @@
  *   TracePacket.own_row    the packet is a row: its number, as the difference to the last one of the sequence
  *   TracePacket.own_event  a row that Perfetto draws nothing of, or in another way (arrows, counters, metadata), as a TrackEvent
  *   TracePacket.own_layout the keys of an event, in their order; own_keys names the one of this row, 1 when absent
+ *   own_json of a text     an arg that was a list or dictionary: its JSON text
  *   TrackDescriptor.own_*  pid and tid as they are in the trace, texts and absent ones too
  */
 #ifndef HT_WIRE_PERFETTO_H
@@ -117,7 +118,6 @@ enum ht_pf_annotation {
 	HT_PF_ARG_ENTRY = 11,   /* of a dictionary */
 	HT_PF_ARG_ELEMENT = 12, /* of a list */
 	HT_PF_ARG_TEXT_IID = 17,
-	HT_PF_ARG_OWN_COMPACT = 990, /* no blanks in the JSON text that a list or dictionary was */
 };
 
 enum ht_pf_interned {
@@ -127,7 +127,11 @@ enum ht_pf_interned {
 	HT_PF_GPU_SPECIFICATIONS = 24,
 	HT_PF_ARG_TEXTS = 29,
 };
-enum { HT_PF_IID = 1, HT_PF_IID_TEXT = 2 };
+enum {
+	HT_PF_IID = 1,
+	HT_PF_IID_TEXT = 2,
+	HT_PF_IID_OWN_JSON = 990, /* 1: the text is a JSON value, not a string */
+};
 
 enum { HT_PF_DEFAULT_CLOCK = 58, HT_PF_DEFAULT_EVENT = 11 };
 enum { HT_PF_SNAPSHOT_CLOCK = 1 };
