@@ -142,6 +142,7 @@ enum ht_pf_snapshot_clock {
 	HT_PF_CLOCK_MULTIPLIER = 4,
 };
 
+enum { HT_PF_SERVICE_VERSION = 4 };
 enum { HT_PF_ATTRIBUTE = 1 };
 enum ht_pf_attribute {
 	HT_PF_ATTRIBUTE_KEY = 1,
