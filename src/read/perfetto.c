@@ -299,8 +299,13 @@ static enum ht_status read_perfetto(struct ht_builder *builder, const struct ht_
 static bool sniff(const struct ht_head *head)
 {
 	const unsigned char *p = (const unsigned char *)head->text;
-	size_t n_head;
+	size_t n_head, n_blank = 0;
 	uint64_t length;
+	/* JSON after a line feed; no field of a packet begins like that */
+	while (n_blank < head->n && memchr(" \t\r\n", p[n_blank], 4))
+		n_blank++;
+	if (n_blank < head->n && (p[n_blank] == '{' || p[n_blank] == '['))
+		return false;
 	if (!is_packet(p, head->n, &n_head, &length) || !length || length > (1u << 30))
 		return false;
 	size_t left = head->n - n_head;

@@ -168,6 +168,21 @@ def test_compressed_files(tmp_path):
     assert rows(tmp_path / "b.pftrace.gz", "operators") == rows(source, "operators")
 
 
+def test_folders_of_ranks(tmp_path):
+    """A folder of them is a set of ranks, as a folder of JSON is."""
+    source = support.ROOT / "examples/ddp"
+    support.output("convert", source, "-o", tmp_path / "rank{rank}.pftrace", "--no-cache")
+    assert rows(tmp_path, "temporal-breakdown") == rows(source, "temporal-breakdown")
+
+
+def test_json_behind_line_feeds_is_json(tmp_path):
+    """Packets begin with the byte of a line feed."""
+    path = tmp_path / "t.json"
+    for n in range(1, 40):
+        path.write_text("\n" * n + json.dumps({"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]}))
+        assert spans(path) == [("a", 1000, 2000)]
+
+
 # ---- others' traces ----
 
 CLEAR, NEED = 1, 2
