@@ -250,8 +250,11 @@ static enum ht_status put_events(struct ht_pft *p)
 	const struct ht_pft_op *ops = p->ops.data, *untimed = p->untimed.data;
 	uint64_t *times = p->times.data;
 	size_t n = p->ops.n, n_bytes = (n + 1) * sizeof(uint32_t);
+	if (n >= UINT32_MAX)
+		return ht_fail(p->ctx, HT_LIMIT, p->t->path, -1,
+		        "write fewer steps or ranks at a time", "too many events for one file");
 	uint32_t *order = ht_mem_alloc(p->ctx->mem, n_bytes);
-	if (!order || n >= UINT32_MAX)
+	if (!order)
 		return ht_fail_nomem(p->ctx);
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
