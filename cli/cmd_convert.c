@@ -11,7 +11,7 @@ static int run(struct cli *cli);
 
 static const struct opt own[] = {
 	{ "output", 'o', "FILE", NULL, NULL,
-	        "where to; .gz and .zst compress, - is standard output, {rank} is replaced by the rank",
+	        "where to; .pftrace is for Perfetto, .gz and .zst compress, - is standard output, {rank} is replaced by the rank",
 	        "This command", false },
 	{ "rank", 0, "LIST", NULL, "all", "only these ranks: 0,2-3", "This command", false },
 	{ "step", 0, "LIST", NULL, "all", "only these profiler steps: 3-5,7", "This command",
@@ -42,7 +42,7 @@ const struct verb command_convert = {
 	.usage = "TRACE... -o FILE",
 	.summary = "Write traces again: trimmed, merged, compressed or repaired",
 	.text = "Everything that was read is written back, unknown keys included, as Chrome JSON that "
-	        "other trace viewers open. Several ranks need --merge or {rank} in the name of the file. A trace "
+	        "other trace viewers open, or, where the file ends in .pftrace, as packets of Perfetto, a quarter as large. Several ranks need --merge or {rank} in the name of the file. A trace "
 	        "of which something was lost while reading is written only with --partial. A trace with counters or an "
 	        "overlay names the file it was made from, and is left out where both are given without ranks.",
 	.takes = TAKES_TRACES,

@@ -6,79 +6,37 @@
 #include "et/et_convert.h"
 
 #include "et/et_files.h"
-#include "et/wire.h"
+#include "wire/message.h"
 
 #include <string.h>
 
 /* Fields of AttributeProto's values. */
 enum { AS_INT32 = 7, AS_INT64 = 9, AS_UINT64 = 13, AS_BOOL = 27, AS_STRING = 29 };
 
-struct message {
-	struct ht_mem *mem;
-	struct ht_vec bytes;
-	bool failed;
-};
-
 struct chakra {
 	const struct ht_et_out *out;
 	const struct ht_et_plan *plan;
-	struct message node, inner, repr;
+	struct ht_message node, inner, repr;
 };
 
-static void put(struct message *m, const void *bytes, size_t n)
-{
-	if (m->failed || !ht_vec_reserve(m->mem, &m->bytes, 1, n + 1)) {
-		m->failed = true;
-		return;
-	}
-	/* a message that nothing was put into has no bytes */
-	if (n)
-		memcpy((char *)m->bytes.data + m->bytes.n, bytes, n);
-	m->bytes.n += n;
-}
-
-static void put_varint(struct message *m, uint64_t value)
-{
-	unsigned char bytes[10];
-	size_t n = 0;
-	do {
-		bytes[n++] = (unsigned char)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
-		value >>= 7;
-	} while (value);
-	put(m, bytes, n);
-}
-
-static void put_number(struct message *m, uint32_t field, uint64_t value)
-{
-	put_varint(m, (uint64_t)field << 3 | HT_WIRE_VARINT);
-	put_varint(m, value);
-}
-
 /* A number that is left out when it is zero. */
-static void put_nonzero(struct message *m, uint32_t field, uint64_t value)
+static void put_nonzero(struct ht_message *m, uint32_t field, uint64_t value)
 {
 	if (value)
-		put_number(m, field, value);
+		ht_message_u64(m, field, value);
 }
 
-static void put_bytes(struct message *m, uint32_t field, const void *bytes, size_t n)
-{
-	put_varint(m, (uint64_t)field << 3 | HT_WIRE_BYTES);
-	put_varint(m, n);
-	put(m, bytes, n);
-}
-
-static void put_text(struct message *m, uint32_t field, const char *text)
+static void put_text(struct ht_message *m, uint32_t field, const char *text)
 {
 	if (*text)
-		put_bytes(m, field, text, strlen(text));
+		ht_message_bytes(m, field, text, strlen(text));
 }
 
 /* ---- attributes ---- */
 
 static void end_attr(struct chakra *c, uint32_t field)
 {
-	put_bytes(&c->node, field, c->inner.bytes.data, c->inner.bytes.n);
+	ht_message_bytes(&c->node, field, c->inner.bytes.data, c->inner.bytes.n);
 	c->node.failed |= c->inner.failed;
 }
 
@@ -91,21 +49,21 @@ static void begin_attr(struct chakra *c, const char *name)
 static void put_attr(struct chakra *c, uint32_t field, const char *name, uint32_t as, int64_t value)
 {
 	begin_attr(c, name);
-	put_number(&c->inner, as, (uint64_t)value);
+	ht_message_u64(&c->inner, as, (uint64_t)value);
 	end_attr(c, field);
 }
 
 static void put_text_attr(struct chakra *c, uint32_t field, const char *name, const char *text)
 {
 	begin_attr(c, name);
-	put_bytes(&c->inner, AS_STRING, text, strlen(text));
+	ht_message_bytes(&c->inner, AS_STRING, text, strlen(text));
 	end_attr(c, field);
 }
 
 static enum ht_status end_message(struct chakra *c)
 {
-	struct message length = { .mem = c->out->ctx->mem };
-	put_varint(&length, c->node.bytes.n);
+	struct ht_message length = { .mem = c->out->ctx->mem };
+	ht_message_varint(&length, c->node.bytes.n);
 	enum ht_status status =
 	        c->node.failed || length.failed ? ht_fail_nomem(c->out->ctx) : HT_OK;
 	if (status == HT_OK)
@@ -141,7 +99,7 @@ static void put_repr(struct chakra *c, uint32_t field, uint32_t text)
 	if (!ht_et_repr(c->repr.mem, &c->repr.bytes, ht_et_str(c->plan->et, text)))
 		c->node.failed = true;
 	if (c->repr.bytes.n)
-		put_bytes(&c->inner, field, c->repr.bytes.data, c->repr.bytes.n);
+		ht_message_bytes(&c->inner, field, c->repr.bytes.data, c->repr.bytes.n);
 }
 
 static void put_io(struct chakra *c, uint32_t field, const struct ht_et_io *io)
@@ -158,14 +116,14 @@ static void put_deps(struct chakra *c, const struct ht_et_item *item)
 	const struct ht_et_plan *plan = c->plan;
 	c->inner.bytes.n = 0;
 	if (item->parent != HT_ET_NONE) {
-		put_varint(&c->inner, item->parent);
-		put_bytes(&c->node, 4, c->inner.bytes.data, c->inner.bytes.n);
+		ht_message_varint(&c->inner, item->parent);
+		ht_message_bytes(&c->node, 4, c->inner.bytes.data, c->inner.bytes.n);
 	}
 	c->inner.bytes.n = 0;
 	for (uint32_t i = 0; i < item->n_deps; i++)
-		put_varint(&c->inner, plan->deps[item->first_dep + i]);
+		ht_message_varint(&c->inner, plan->deps[item->first_dep + i]);
 	if (item->n_deps)
-		put_bytes(&c->node, 5, c->inner.bytes.data, c->inner.bytes.n);
+		ht_message_bytes(&c->node, 5, c->inner.bytes.data, c->inner.bytes.n);
 }
 
 static void put_times(struct chakra *c, const struct ht_et_item *item)
@@ -228,7 +186,7 @@ static enum ht_status put_node(struct chakra *c, size_t i)
 	const struct ht_et_node *node = &ht_et_nodes(c->plan->et)[item->row];
 	put_nonzero(&c->node, 1, i);
 	put_text(&c->node, 2, ht_et_item_name(c->plan, item));
-	put_number(&c->node, 3, item->type);
+	ht_message_u64(&c->node, 3, item->type);
 	put_deps(c, item);
 	put_times(c, item);
 	put_io(c, 8, &node->in);

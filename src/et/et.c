@@ -6,7 +6,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "et/et_reader.h"
-#include "et/wire.h"
+#include "wire/wire.h"
 #include "json/text.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include "base/emit.h"
 #include "et/et_convert.h"
-#include "et/wire.h"
+#include "wire/wire.h"
 #include "json/text.h"
 
 #include <string.h>

@@ -45,10 +45,11 @@ uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n)
 	return known ? known->id : add_text(rows, text, n);
 }
 
-uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type)
+uint32_t ht_rows_column_of(
+        struct ht_rows *rows, uint32_t key, enum ht_arg_type type, bool top_level)
 {
 	struct ht_worker *w = &rows->worker;
-	struct ht_scan_key scan_key = { .string = ht_rows_text(rows, key, n_key) };
+	struct ht_scan_key scan_key = { .string = key, .top_level = top_level };
 	uint32_t column;
 	if (scan_key.string != HT_NO_STR && ht_worker_column(w, &scan_key, type, &column))
 		return column;
@@ -57,6 +58,11 @@ uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enu
 	w->out_of_memory |= !w->too_many_columns;
 	w->too_many_columns = false;
 	return UINT32_MAX;
+}
+
+uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type)
+{
+	return ht_rows_column_of(rows, ht_rows_text(rows, key, n_key), type, false);
 }
 
 uint32_t ht_rows_table_column(

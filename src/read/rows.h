@@ -36,6 +36,9 @@ void ht_rows_done(struct ht_rows *rows);
  * UTF-8 is repaired. */
 uint32_t ht_rows_text(struct ht_rows *rows, const char *text, size_t n);
 uint32_t ht_rows_column(struct ht_rows *rows, const char *key, size_t n_key, enum ht_arg_type type);
+/* The same by the id of its key; top_level: a key of the event itself. */
+uint32_t ht_rows_column_of(
+        struct ht_rows *rows, uint32_t key, enum ht_arg_type type, bool top_level);
 /* A column of the table's own (store/arg_table.h); UINT32_MAX as above. */
 uint32_t ht_rows_table_column(
         struct ht_rows *rows, const char *key, size_t n_key, const struct ht_arg_table *table);

@@ -48,7 +48,7 @@ static void arrow_args(void *user, struct ht_args_out *args)
 	ht_args_str(args, "type", arrow->type);
 }
 
-static enum ht_status draw_arrows(void *user, size_t i_trace, struct ht_json_out *out)
+static enum ht_status draw_arrows(void *user, size_t i_trace, struct ht_trace_out *out)
 {
 	struct overlay *o = user;
 	const struct ht_drawing *drawing = &o->drawn[i_trace].drawing;

@@ -27,7 +27,9 @@ struct conversion {
 	struct ht_arena arena;
 	size_t *chosen; /* positions in the set */
 	size_t n;
-	struct ht_emit emit; /* of the file being written */
+	const struct ht_trace_format *format;
+	struct ht_emit emit;       /* of the file being written */
+	struct ht_trace_file file; /* the same */
 };
 
 /* ---- counters ---- */
@@ -42,7 +44,7 @@ static void counter_value(void *user, struct ht_args_out *args)
 		ht_args_f64(args, counter->key, counter->value);
 }
 
-static enum ht_status add_counters(struct conversion *c, struct ht_json_out *out)
+static enum ht_status add_counters(struct conversion *c, struct ht_trace_out *out)
 {
 	const struct ht_counter_event *counters = NULL;
 	size_t n = 0;
@@ -64,11 +66,16 @@ static enum ht_status add_counters(struct conversion *c, struct ht_json_out *out
 	return status;
 }
 
-static enum ht_status write_extras(struct conversion *c, struct ht_json_out *out)
+/* What comes behind the rows of a trace. */
+static enum ht_status add_events(struct ht_trace_out *out)
 {
+	struct conversion *c = out->add_user;
 	if (c->options->with_counters)
 		HT_TRY(add_counters(c, out));
-	return ht_write_more(out);
+	if (out->extras && out->extras->events)
+		HT_TRY(out->extras->events(out->extras->user, out->i_trace, out));
+	ht_name_processes(out);
+	return out->emit->status;
 }
 
 /* ---- one file ---- */
@@ -76,31 +83,6 @@ static enum ht_status write_extras(struct conversion *c, struct ht_json_out *out
 static enum ht_status to_writer(void *user, const void *bytes, size_t n)
 {
 	return ht_writer_write(user, bytes, n);
-}
-
-/* The last document is the one that extras go to. */
-static enum ht_status write_documents(struct conversion *c, struct ht_json_out *out)
-{
-	uint32_t n = out->trace->meta->n_documents ? out->trace->meta->n_documents : 1;
-	uint32_t last = UINT32_MAX;
-	for (uint32_t i = 0; i < n; i++)
-		if (ht_list_has(&c->filter.documents, i))
-			last = i;
-	if (last == UINT32_MAX)
-		return ht_fail(c->ctx, HT_MISSING, out->trace->path, -1, "documents count from 0",
-		        "the file has %u documents and not the one asked for", n);
-	for (uint32_t i = 0; i < n; i++) {
-		bool wanted = ht_list_has(&c->filter.documents, i);
-		if (wanted)
-			ht_write_open(out, (uint16_t)i, "");
-		/* also steps over the rows of a document that is left out */
-		HT_TRY(ht_write_rows(out, (uint16_t)i, false));
-		if (i == last)
-			HT_TRY(write_extras(c, out));
-		if (wanted)
-			ht_write_close(out, (uint16_t)i);
-	}
-	return HT_OK;
 }
 
 /* What a trace that is drawn into says of itself, so that it is no rank beside the one it was made from. */
@@ -115,31 +97,60 @@ static const char *source_name(const struct conversion *c, const struct ht_trace
 	return slash ? slash + 1 : t->path;
 }
 
-static enum ht_status write_trace(
+static struct ht_trace_out begin_trace(
         struct conversion *c, size_t i_trace, const struct ht_trace *trace)
 {
-	struct ht_row_filter rows;
-	struct ht_json_out out = { .ctx = c->ctx,
+	return (struct ht_trace_out){ .ctx = c->ctx,
 		.emit = &c->emit,
+		.format = c->format,
+		.file = &c->file,
 		.trace = trace,
 		.i_trace = i_trace,
-		.filter = &rows,
+		.rank = c->set->roster.ranks[i_trace].number,
 		.extras = c->extras,
-		.made_from = source_name(c, trace) };
-	HT_TRY(ht_row_filter_init(c->ctx, &c->filter, out.trace, &rows));
-	enum ht_status status = ht_json_out_init(&out);
+		.add_events = add_events,
+		.add_user = c };
+}
+
+/* One trace, more_header for the first of several; alone when there are no pids. */
+static enum ht_status write_trace(
+        struct conversion *c, struct ht_trace_out *out, const char *more_header)
+{
+	struct ht_row_filter rows;
+	HT_TRY(ht_row_filter_init(c->ctx, &c->filter, out->trace, &rows));
+	out->filter = &rows;
+	enum ht_status status = ht_trace_out_init(out);
 	if (status == HT_OK)
-		status = write_documents(c, &out);
-	ht_json_out_done(&out);
+		status = out->pids ? c->format->merged(out, more_header) : c->format->alone(out);
+	ht_trace_out_done(out);
 	ht_row_filter_done(c->ctx, &rows);
 	return status;
+}
+
+/* Files may begin with the time of their first event. */
+static void note_times(struct conversion *c, const struct ht_trace_out *out)
+{
+	const struct ht_trace *t = out->trace;
+	int64_t first_ns = INT64_MAX;
+	for (size_t row = 0; row < t->n_ts_ns; row++)
+		if (!(t->flags[row] & HT_EV_NO_TS) && t->ts_ns[row] < first_ns)
+			first_ns = t->ts_ns[row];
+	if (first_ns == INT64_MAX)
+		return;
+	first_ns = ht_time_moved(&out->move, first_ns);
+	if (!c->file.has_zero || first_ns < c->file.zero_ns)
+		c->file.zero_ns = first_ns;
+	c->file.has_zero = true;
 }
 
 static enum ht_status write_alone(struct conversion *c, size_t i_trace)
 {
 	const struct ht_trace *trace = NULL;
 	HT_TRY(ht_set_acquire(c->ctx, c->set, i_trace, &trace));
-	enum ht_status status = write_trace(c, i_trace, trace);
+	struct ht_trace_out out = begin_trace(c, i_trace, trace);
+	out.made_from = source_name(c, trace);
+	note_times(c, &out);
+	enum ht_status status = write_trace(c, &out, NULL);
 	ht_trace_release(trace);
 	return status;
 }
@@ -154,18 +165,6 @@ static enum ht_status merged_header(struct conversion *c, const char **ret_text)
 		        (long long)c->set->roster.ranks[c->chosen[i]].number);
 	*ret_text = text ? ht_arena_printf(&c->arena, "%s],\n", text) : NULL;
 	return *ret_text ? HT_OK : ht_fail_nomem(c->ctx);
-}
-
-static enum ht_status write_merged_trace(struct conversion *c, struct ht_json_out *out)
-{
-	struct ht_row_filter rows;
-	HT_TRY(ht_row_filter_init(c->ctx, &c->filter, out->trace, &rows));
-	out->filter = &rows;
-	enum ht_status status = ht_write_rows(out, 0, true);
-	if (status == HT_OK)
-		status = write_extras(c, out);
-	ht_row_filter_done(c->ctx, &rows);
-	return status;
 }
 
 /* Ranks are brought to one clock, which begins where that of the first does. */
@@ -183,29 +182,17 @@ static struct ht_time_move merged_move(const struct conversion *c, size_t i_trac
 	return move;
 }
 
-/* One rank of several; the file has n_events before it. */
-static enum ht_status write_one_merged(struct conversion *c, size_t i, const struct ht_pids *pids,
-        const char *merged, uint64_t *n_events)
+/* One rank of several. */
+static enum ht_status write_one_merged(
+        struct conversion *c, size_t i, const struct ht_pids *pids, const char *merged)
 {
 	size_t i_trace = c->chosen[i];
 	const struct ht_trace *trace = NULL;
 	HT_TRY(ht_set_acquire(c->ctx, c->set, i_trace, &trace));
-	struct ht_json_out out = { .ctx = c->ctx,
-		.emit = &c->emit,
-		.trace = trace,
-		.i_trace = i_trace,
-		.move = merged_move(c, i_trace),
-		.pids = pids,
-		.extras = c->extras };
-	enum ht_status status = ht_json_out_init(&out);
-	if (status == HT_OK && !i)
-		ht_write_open(&out, 0, merged);
-	if (i)
-		out.n_events = *n_events;
-	if (status == HT_OK)
-		status = write_merged_trace(c, &out);
-	*n_events = out.n_events;
-	ht_json_out_done(&out);
+	struct ht_trace_out out = begin_trace(c, i_trace, trace);
+	out.move = merged_move(c, i_trace);
+	out.pids = pids;
+	enum ht_status status = write_trace(c, &out, i ? NULL : merged);
 	ht_trace_release(trace);
 	return status;
 }
@@ -215,12 +202,11 @@ static enum ht_status write_together(
         struct conversion *c, const struct ht_pids *pids, const struct ht_trace *first)
 {
 	const char *merged = NULL;
-	uint64_t n_events = 0;
 	HT_TRY(merged_header(c, &merged));
 	for (size_t i = 0; i < c->n; i++)
-		HT_TRY(write_one_merged(c, i, &pids[i], merged, &n_events));
-	struct ht_json_out out = { .emit = &c->emit, .trace = first };
-	ht_write_close(&out, 0);
+		HT_TRY(write_one_merged(c, i, &pids[i], merged));
+	struct ht_trace_out out = begin_trace(c, c->chosen[0], first);
+	c->format->close(&out);
 	return HT_OK;
 }
 
@@ -230,6 +216,9 @@ static enum ht_status find_pids(struct conversion *c, size_t i, struct ht_pids *
 	HT_TRY(ht_set_acquire(c->ctx, c->set, c->chosen[i], &trace));
 	enum ht_status status =
 	        ht_pids_init(c->ctx, trace, c->set->roster.ranks[c->chosen[i]].number, i, pids);
+	struct ht_trace_out out = begin_trace(c, c->chosen[i], trace);
+	out.move = merged_move(c, c->chosen[i]);
+	note_times(c, &out);
 	ht_trace_release(trace);
 	return status;
 }
@@ -264,6 +253,7 @@ static enum ht_status write_file(
         struct conversion *c, const char *path, write_fn write, size_t i_trace)
 {
 	struct ht_writer *writer;
+	c->file = (struct ht_trace_file){ 0 };
 	HT_TRY(ht_writer_open(c->ctx, path, &writer));
 	enum ht_status status = ht_emit_init(&c->emit, c->ctx, to_writer, writer);
 	if (status == HT_OK) {
@@ -398,6 +388,7 @@ enum ht_status ht_convert_set(ht_ctx *ctx, const struct ht_set *set, const char 
 		.set = set,
 		.options = options ? options : &none,
 		.clocks = clocks,
+		.format = ht_format_of(path),
 		.extras = extras };
 	HT_TRY(ht_filter_init(ctx, c.options, &c.filter));
 	ht_arena_init(&c.arena, ctx->mem);

@@ -223,6 +223,26 @@ def mutate(text, seed):
     return bytes(data)
 
 
+def perfetto_traces():
+    """Packets of all kinds, with and without compression."""
+    sys.path.insert(0, str(HERE.parent / "convert"))
+    from pftrace import field, fixed64, message, packet
+    thread = packet((60, message((1, 5), (4, message((1, 1), (2, 7), (5, "stream 7"))))))
+    texts = packet((10, 1), (13, 1), (12, message((2, message((1, 1), (2, "gemm"))), (3, message((1, 1), (2, "grid"))))),
+                   (59, message((58, 64), (11, message((11, 5))))),
+                   (6, message((1, message((1, 64), (2, 5), (3, 1))), (1, message((1, 1), (2, 9))))))
+    begin = packet((8, 3), (10, 1), (13, 2), (11, message((9, 1), (10, 1), (4, message((1, 1), (12, message((4, 2)))))) + fixed64(47, 3)))
+    end = packet((8, 4), (10, 1), (11, message((9, 2))))
+    counter = packet((60, message((1, 6), (2, "heap"), (8, message((5, 1)))))) + packet((8, 1), (11, message((9, 4), (11, 6), (30, 2))))
+    stage = packet((8, 9), (53, message((2, 4), (11, 1), (13, 4), (17, "draw"))))
+    own = packet((994, message((1, "0.1.0"), (2, 4), (3, 1)))) + packet((10, 1), (993, message((1, 1), (2, "X"), (3, "ph"), (3, "ts"), (3, "args"))))
+    row = packet((8, 3), (10, 1), (990, 2), (11, message((9, 1), (10, 1))))
+    whole = thread + texts + begin + end + counter + stage
+    marker = packet((36, bytes.fromhex("82477a76b28d42ba81dc33326d57a079")))
+    return [whole, packet((50, zlib.compress(whole, 9))), whole[:-5], whole + b"\xff\xff" + marker + whole,
+            texts + own + thread + row + end, field(1, b"")]
+
+
 def write(target, texts):
     folder = HERE / "corpus" / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -258,6 +278,8 @@ def main():
     write_execution_traces()
     snapshots = [pickle.dumps(SNAPSHOT, protocol) for protocol in (2, 4, 5)] + [json.dumps(SNAPSHOT).encode()]
     write("snapshot", snapshots + [mutate(s, i) for i, s in enumerate(snapshots)])
+    perfetto = perfetto_traces()
+    write("perfetto", perfetto + [mutate(t, i) for i, t in enumerate(perfetto)])
     random.seed(3)
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]
           + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)]

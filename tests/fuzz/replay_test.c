@@ -26,6 +26,7 @@ int target_iterations(const uint8_t *data, size_t size);
 int target_mcp(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
 int target_scan(const uint8_t *data, size_t size);
+int target_perfetto(const uint8_t *data, size_t size);
 int target_snapshot(const uint8_t *data, size_t size);
 int target_sql(const uint8_t *data, size_t size);
 int target_tables(const uint8_t *data, size_t size);
@@ -70,6 +71,9 @@ int target_zstd(const uint8_t *data, size_t size);
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_scan
 #include "fuzz_scan.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_perfetto
+#include "fuzz_perfetto.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_snapshot
 #include "fuzz_snapshot.c"
@@ -170,6 +174,7 @@ REPLAY(iterations)
 REPLAY(mcp)
 REPLAY(read)
 REPLAY(scan)
+REPLAY(perfetto)
 REPLAY(snapshot)
 REPLAY(sql)
 REPLAY(tables)
@@ -192,6 +197,7 @@ int main(void)
 		cmocka_unit_test(replay_mcp),
 		cmocka_unit_test(replay_read),
 		cmocka_unit_test(replay_scan),
+		cmocka_unit_test(replay_perfetto),
 		cmocka_unit_test(replay_snapshot),
 		cmocka_unit_test(replay_sql),
 		cmocka_unit_test(replay_tables),

@@ -1,8 +1,8 @@
 /*
  * wire.h - Protocol Buffers as bytes: numbers of seven bits a byte, fields of a message.
  */
-#ifndef HT_ET_WIRE_H
-#define HT_ET_WIRE_H
+#ifndef HT_WIRE_WIRE_H
+#define HT_WIRE_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,191 @@
+/*
+ * perfetto.h - reading Perfetto traces, private to the files perfetto*.c.
+ *
+ *   bytes ─► packets ─► events, tracks, clocks        perfetto.c, perfetto_packet.c, perfetto_args.c
+ *         times on one clock                          perfetto_clock.c
+ *         begins and ends as spans, rows              perfetto_rows.c
+ */
+#ifndef HT_READ_PERFETTO_H
+#define HT_READ_PERFETTO_H
+
+#include "read/rows.h"
+#include "wire/perfetto.h"
+#include "wire/message.h"
+
+/* Numbers by numbers. Zero-initialise; ht_map64_done frees. */
+struct ht_map64 {
+	uint64_t *keys;
+	uint32_t *values; /* + 1; 0: free */
+	size_t cap, n;
+};
+void ht_map64_done(struct ht_mem *mem, struct ht_map64 *map);
+/* The value of a key, HT_NONE when it has none. */
+uint32_t ht_map64_find(const struct ht_map64 *map, uint64_t key);
+/* False when out of memory. */
+bool ht_map64_put(struct ht_mem *mem, struct ht_map64 *map, uint64_t key, uint32_t value);
+void ht_map64_clear(struct ht_map64 *map);
+
+struct ht_pf_arg {
+	uint32_t column; /* UINT32_MAX: left out */
+	uint32_t key;    /* string id */
+	uint8_t type;
+	uint64_t value;
+};
+
+/* A BEGIN, END, INSTANT or COUNTER, a render stage, or a row of ours that is none of these (type 0). */
+struct ht_pf_record {
+	uint64_t time;
+	int64_t dur_ns; /* of render stages and rows of ours; -1: none */
+	int64_t number; /* row of ours, -1: not one */
+	uint64_t first_arg, first_flow;
+	uint32_t n_args, n_flows;
+	uint32_t clock; /* index into clocks, HT_NONE: the packet has no time */
+	uint32_t track; /* index into tracks, HT_NONE: none */
+	uint32_t name, cat, layout;
+	uint32_t end; /* of a BEGIN: its END, HT_NONE: none found */
+	uint8_t type;
+	bool is_stage;
+};
+_Static_assert(sizeof(struct ht_pf_record) <= 96, "two for each span");
+
+struct ht_pf_line {
+	uint64_t uuid, parent;
+	int64_t pid, tid;
+	uint32_t pid_text, tid_text; /* string ids: names where there are no numbers */
+	uint32_t name;
+	uint32_t process_name;
+	uint16_t document;
+	bool has_pid, has_tid, has_own, is_process, is_thread, is_counter, is_incremental;
+	bool is_known; /* a descriptor came */
+	int64_t multiplier;
+	double sum;      /* of an incremental counter */
+	uint32_t writer; /* of its last event */
+};
+
+struct ht_pf_clock_ref {
+	uint64_t key;  /* id; of those that belong to a sequence with it above */
+	uint32_t next; /* towards the root, HT_NONE: no way */
+	uint32_t first_point, n_points;
+};
+
+/* What a clock said in a snapshot. */
+struct ht_pf_moment {
+	uint32_t snapshot, clock;
+	uint64_t time;
+};
+
+/* The same moment on a clock and on the next one on the way to the root. */
+struct ht_pf_link {
+	uint32_t clock;
+	uint64_t time, next_time;
+};
+
+struct ht_pf_layout {
+	char phase;
+	uint32_t first_key, n_keys;
+};
+
+/* One writer's state. */
+struct ht_pf_writer {
+	uint64_t id;
+	bool is_valid;
+	uint64_t default_clock, default_track;
+	struct ht_map64 texts;  /* by kind and iid: string id */
+	struct ht_map64 jsons;  /* iids of values that are JSON texts */
+	struct ht_map64 clocks; /* incremental ones: index into increments */
+	int64_t last_number;
+	uint64_t last_time;
+	bool is_unsorted; /* events are not in the order of time */
+};
+
+struct ht_pf_increment {
+	uint64_t last;
+	uint64_t multiplier;
+	bool is_incremental;
+};
+
+struct ht_pf {
+	ht_ctx *ctx;
+	struct ht_builder *builder;
+	struct ht_rows rows;
+	int64_t offset; /* of the packet in hand */
+	int64_t base;   /* where the packets being walked begin */
+	bool is_own;
+	char version[64]; /* of the program that wrote it, when that is ours */
+	int64_t zero_ns;  /* of ours */
+	uint16_t n_documents;
+	bool has_root; /* times are on the clock of the world */
+	struct ht_map64 writer_of, track_of, clock_of, column_of, layout_of;
+	struct ht_vec writers;    /* struct ht_pf_writer */
+	struct ht_vec tracks;     /* struct ht_pf_line */
+	struct ht_vec clocks;     /* struct ht_pf_clock_ref */
+	struct ht_vec moments;    /* struct ht_pf_moment, by snapshot */
+	struct ht_vec increments; /* struct ht_pf_increment */
+	struct ht_vec records;    /* struct ht_pf_record */
+	struct ht_vec args;       /* struct ht_pf_arg */
+	struct ht_vec flows;      /* uint64_t */
+	struct ht_vec layouts;    /* struct ht_pf_layout */
+	struct ht_vec keys;       /* uint32_t: enum ht_field, or HT_FIELD_COUNT + string id */
+	struct ht_vec text;       /* scratch */
+	struct ht_vec links;      /* struct ht_pf_link, by clock and time */
+	uint32_t n_snapshots;
+	uint64_t n_inflated, n_file;
+	bool failed; /* out of memory */
+};
+
+void ht_pf_count(struct ht_pf *pf, enum ht_stat_code code);
+
+/* ---- packets ---- */
+
+/* One packet; is_inner: it was compressed. */
+enum ht_status ht_pf_packet(
+        struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_inner) HT_MUST_USE;
+/* The packets of a list of them; returns how many bytes were whole packets, and whether what follows is damaged. */
+enum ht_status ht_pf_packets(struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_inner,
+        size_t *ret_used) HT_MUST_USE;
+
+/* Those of a compressed packet. */
+enum ht_status ht_pf_inflate(struct ht_pf *pf, const unsigned char *bytes, size_t n) HT_MUST_USE;
+
+/* Kinds of texts with numbers. */
+enum ht_pf_text_kind {
+	HT_PF_KIND_CATEGORY,
+	HT_PF_KIND_NAME,
+	HT_PF_KIND_KEY,
+	HT_PF_KIND_VALUE,
+	HT_PF_KIND_GPU
+};
+uint32_t ht_pf_text(
+        struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid);
+/* The track of a uuid, added when it is new; HT_NONE when out of memory. */
+uint32_t ht_pf_track(struct ht_pf *pf, uint64_t uuid);
+struct ht_pf_line *ht_pf_line(struct ht_pf *pf, uint32_t track);
+
+/* Add the arg that an annotation is. */
+void ht_pf_annotation(
+        struct ht_pf *pf, struct ht_pf_writer *w, const unsigned char *bytes, size_t n);
+void ht_pf_put_arg(struct ht_pf *pf, uint32_t key, enum ht_arg_type type, uint64_t value);
+
+/* Where a header of ours stood. */
+struct ht_pf_header {
+	bool is_json; /* the value is JSON text, else any text */
+	uint16_t document;
+	uint8_t after_events;
+};
+void ht_pf_header(struct ht_pf *pf, const struct ht_wire_field *key,
+        const struct ht_wire_field *value, struct ht_pf_header place);
+
+/* ---- clocks ---- */
+
+uint32_t ht_pf_clock(struct ht_pf *pf, uint64_t sequence, uint64_t id);
+void ht_pf_snapshot(struct ht_pf *pf, struct ht_pf_writer *w, const unsigned char *bytes, size_t n);
+/* Find the ways to the clock of the world, or that of the machine where there is none. */
+enum ht_status ht_pf_join_clocks(struct ht_pf *pf) HT_MUST_USE;
+/* A time on that clock; as it is when there is no way. */
+int64_t ht_pf_time(const struct ht_pf *pf, uint32_t clock, uint64_t time);
+
+/* ---- rows ---- */
+
+enum ht_status ht_pf_make_rows(struct ht_pf *pf) HT_MUST_USE;
+
+#endif
