@@ -64,7 +64,10 @@ static enum ht_status read_db(struct ht_builder *builder, const struct ht_readin
 {
 	struct ht_db db;
 	HT_TRY(ht_db_open(&db, builder, reading->path));
-	enum ht_status status = read_tables(&db);
+	db.has_quotes = true;
+	enum ht_status status = ht_db_read_strings(&db, "STRING_IDS");
+	if (status == HT_OK)
+		status = read_tables(&db);
 	ht_db_close(&db);
 	builder->n_documents++;
 	builder->dialect = HT_DIALECT_ASCEND;
