@@ -37,6 +37,12 @@ def args_of(path, name, tmp_path):
     return next(e for e in json.loads(written.read_bytes())["traceEvents"] if e.get("name") == name)["args"]
 
 
+def memory(path, tmp_path):
+    written = tmp_path / "memory.json"
+    support.output("convert", path, "-o", written)
+    return [e["args"] for e in json.loads(written.read_bytes())["traceEvents"] if e.get("name") == "[memory]"]
+
+
 def failure(*args):
     done = support.run(*args)
     assert done.returncode == 3, done
@@ -147,6 +153,30 @@ def test_other_kinds_of_nvtx(tmp_path):
     assert got == [("left open", "X", "20", "9980", "7"), ("anywhere", "b", "30", "", "7"), ("mark", "i", "40", "", "7"),
                    ("registered", "X", "50", "5", "7"), ("nn.Module: layers.0", "X", "60", "5", "7"),
                    ("anywhere", "e", "60", "", "9"), ("my_lib:mine", "X", "70", "5", "7")]
+
+
+def test_samples_scheduling_metrics_and_memory(tmp_path):
+    e = small()
+    e.row("COMPOSITE_EVENTS", id=1, start=130, cpu=2, cpuCycles=900, globalTid=gtid(7, 7))
+    for depth, name in enumerate(("memcpy", "main")):
+        e.row("SAMPLING_CALLCHAINS", id=1, symbol=e.string(name), stackDepth=depth)
+    for start, isin in ((100, 1), (250, 0), (300, 1), (400, 0)):
+        e.row("SCHED_EVENTS", start=start, cpu=3, isSchedIn=isin, globalTid=gtid(7, 7))
+    e.row("TARGET_INFO_GPU_METRICS", metricId=5, metricName="SM Active [%]")
+    e.row("GPU_METRICS", timestamp=220, typeId=0, metricId=5, value=83)
+    for start, bytes_, freed in ((140, 1000, 0), (160, 500, 0), (180, 1000, 1)):
+        e.row("CUDA_GPU_MEMORY_USAGE_EVENTS", start=start, globalTid=gtid(7, 7), address=4096, bytes=bytes_,
+              memoryOperationType=freed, memKind=2, deviceId=0)
+    e.row("CUDA_GRAPH_NODE_EVENTS", start=155, end=155, globalTid=gtid(7, 7), nameId=e.string("node"), graphNodeId=9, originalGraphNodeId=4)
+    path = e.write(tmp_path / "a.sqlite")
+    assert args_of(path, "memcpy", tmp_path) == {"Call stack": "memcpy\nmain", "cpu": 2, "cpu cycles": 900}
+    assert sql(path, "SELECT ts_ns, dur_ns, tid FROM events WHERE cat = 'cpu_sched' ORDER BY 1") == [("100", "150", "3"), ("300", "100", "3")]
+    assert args_of(path, "SM Active [%]", tmp_path) == {"value": 83}
+    # 1000, 1500, 500
+    assert [row["Total Allocated"] for row in memory(path, tmp_path)] == [1000, 1500, 500]
+    assert args_of(path, "node", tmp_path) == {"graph node id": 9, "original graph node id": 4}
+    # what was added is no operator and cuts none
+    assert {r["name"]: r["device_self_ns"] for r in table("operators", path)}["aten::relu"] == "110"
 
 
 @pytest.mark.parametrize("without", [

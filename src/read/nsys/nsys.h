@@ -143,6 +143,7 @@ enum ht_status ht_nsys_read_names(struct ht_nsys *n) HT_MUST_USE;
 enum ht_status ht_nsys_read_gpu(struct ht_nsys *n) HT_MUST_USE;
 enum ht_status ht_nsys_read_calls(struct ht_nsys *n) HT_MUST_USE;
 enum ht_status ht_nsys_read_nvtx(struct ht_nsys *n) HT_MUST_USE;
+enum ht_status ht_nsys_read_samples(struct ht_nsys *n) HT_MUST_USE;
 
 /* The columns of a table by name, of rows that are the process's: by the column that has its globalPid or globalTid; NULL:
  * all rows. See ht_db_select. */

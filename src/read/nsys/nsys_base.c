@@ -320,6 +320,7 @@ static enum ht_status read_tables(struct ht_nsys *n, int64_t part)
 	HT_TRY(ht_nsys_read_nvtx(n));
 	HT_TRY(ht_nsys_read_calls(n));
 	HT_TRY(ht_nsys_read_gpu(n));
+	HT_TRY(ht_nsys_read_samples(n));
 	return ht_nsys_put_rank(n);
 }
 

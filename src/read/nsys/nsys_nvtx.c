@@ -71,6 +71,7 @@ struct nvtx {
 	struct ht_db_words domains, categories; /* by number */
 	uint32_t arg_dims, arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
 	struct ht_nsys_payload_args payload;
+	bool has_names; /* of domains and categories */
 	char name[512];
 };
 
@@ -110,9 +111,11 @@ static int64_t category_key(sqlite3_stmt *query)
 	return ht_db_i64(query, N_DOMAIN, 0) << 32 | (ht_db_i64(query, N_CATEGORY, 0) & UINT32_MAX);
 }
 
+/* Once, when the first row needs it: mostly none does. */
 static enum ht_status read_dictionary(struct nvtx *x)
 {
 	struct ht_db *db = &x->n->db;
+	x->has_names = true;
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
 	if (!ht_database_has_column(&db->file, "NVTX_EVENTS", "eventType"))
@@ -131,33 +134,68 @@ static enum ht_status read_dictionary(struct nvtx *x)
 
 /* ---- operators ---- */
 
-static const char *find_text(struct text in, const char *text)
+/* What emit_nvtx adds to a name, in this order; each is there or not. */
+enum { SUFFIX_SEQ, SUFFIX_OP_ID, SUFFIX_SIZES, SUFFIX_INPUTS, N_SUFFIXES };
+static const struct {
+	const char *text;
+	size_t n;
+} suffixes[N_SUFFIXES] = { { ", seq = ", 8 }, { ", op_id = ", 10 }, { ", sizes = ", 10 },
+	{ ", input_op_ids = ", 17 } };
+
+/* An operator's text taken apart: where its name ends, and what follows each key; NULL: not there. */
+struct op_text {
+	size_t n_name;
+	struct text of[N_SUFFIXES];
+};
+
+static size_t suffix_at(struct text t, size_t at)
 {
-	return in.n ? memmem(in.at, in.n, text, strlen(text)) : NULL;
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		if (t.n - at > suffixes[i].n && !memcmp(t.at + at, suffixes[i].text, suffixes[i].n))
+			return i;
+	return N_SUFFIXES;
 }
 
-/* The number behind a key of the suffix. */
-static bool suffix_number(struct text suffix, const char *key, int64_t *ret_value)
+/* One walk over the commas. */
+static struct op_text take_apart(struct text t)
 {
-	const char *at = find_text(suffix, key);
-	if (!at)
-		return false;
-	char digits[24];
-	size_t n = 0;
-	for (at += strlen(key); at < suffix.at + suffix.n && n < sizeof digits - 1; at++) {
-		if ((*at < '0' || *at > '9') && !(n == 0 && *at == '-'))
-			break;
-		digits[n++] = *at;
+	struct op_text op = { .n_name = t.n };
+	size_t last = N_SUFFIXES;
+	if (!t.n)
+		return op;
+	for (const char *at = t.at, *end = t.at + t.n; (at = memchr(at, ',', (size_t)(end - at)));
+	        at++) {
+		size_t place = (size_t)(at - t.at), i = suffix_at(t, place);
+		if (i == N_SUFFIXES || op.of[i].at)
+			continue;
+		if (last == N_SUFFIXES)
+			op.n_name = place;
+		else
+			op.of[last].n = (size_t)(at - op.of[last].at);
+		last = i;
+		op.of[i] = (struct text){ at + suffixes[i].n, 0 };
 	}
-	digits[n] = '\0';
-	*ret_value = strtoll(digits, NULL, 10);
-	return n != 0;
+	if (last != N_SUFFIXES)
+		op.of[last].n = (size_t)(t.at + t.n - op.of[last].at);
+	return op;
+}
+
+static bool number_of(struct text t, int64_t *ret_value)
+{
+	int64_t value = 0;
+	size_t i = 0;
+	if (!t.at)
+		return false;
+	for (; i < t.n && i < 18 && t.at[i] >= '0' && t.at[i] <= '9'; i++)
+		value = value * 10 + (t.at[i] - '0');
+	*ret_value = value;
+	return i != 0 && i == t.n;
 }
 
 /* "aten::mm": a namespace and a name, nothing else. */
 static bool is_op_name(struct text t)
 {
-	const char *colons = find_text(t, "::");
+	const char *colons = t.n ? memmem(t.at, t.n, "::", 2) : NULL;
 	if (!colons || colons == t.at || colons + 2 == t.at + t.n)
 		return false;
 	for (size_t i = 0; i < t.n; i++) {
@@ -170,41 +208,19 @@ static bool is_op_name(struct text t)
 	return true;
 }
 
-/* Where what emit_nvtx adds to a name begins: its length when there is nothing. */
-static size_t name_length(struct text t)
+static void put_op_args(struct nvtx *x, const struct op_text *op)
 {
-	static const char *const keys[] = { ", seq = ", ", op_id = ", ", sizes = " };
-	size_t n = t.n;
-	if (!memchr(t.at, '=', t.n))
-		return n;
-	for (size_t i = 0; i < HT_COUNT(keys); i++) {
-		const char *at = find_text((struct text){ t.at, n }, keys[i]);
-		n = at ? (size_t)(at - t.at) : n;
-	}
-	return n;
-}
-
-static void put_op_args(struct nvtx *x, struct text suffix)
-{
-	int64_t number;
-	if (suffix_number(suffix, ", seq = ", &number))
-		ht_nsys_put(x->n, HT_NSYS_SEQUENCE, number);
-	if (suffix_number(suffix, ", op_id = ", &number))
-		ht_nsys_put(x->n, HT_NSYS_OP_ID, number);
-	const char *sizes = find_text(suffix, ", sizes = ");
-	const char *inputs = find_text(suffix, ", input_op_ids = ");
-	const char *end = suffix.at + suffix.n;
+	struct text sizes = op->of[SUFFIX_SIZES], inputs = op->of[SUFFIX_INPUTS];
 	struct ht_rows *rows = &x->n->db.rows;
-	if (sizes) {
-		sizes += strlen(", sizes = ");
-		size_t n = (size_t)((inputs && inputs > sizes ? inputs : end) - sizes);
-		if (ht_json_valid(sizes, n))
-			ht_row_put(rows, x->arg_dims, ht_rows_text(rows, sizes, n));
-	}
-	if (inputs) {
-		inputs += strlen(", input_op_ids = ");
-		ht_row_put(rows, x->arg_inputs, ht_rows_text(rows, inputs, (size_t)(end - inputs)));
-	}
+	int64_t number;
+	if (number_of(op->of[SUFFIX_SEQ], &number))
+		ht_nsys_put(x->n, HT_NSYS_SEQUENCE, number);
+	if (number_of(op->of[SUFFIX_OP_ID], &number))
+		ht_nsys_put(x->n, HT_NSYS_OP_ID, number);
+	if (sizes.at && ht_json_valid(sizes.at, sizes.n))
+		ht_row_put(rows, x->arg_dims, ht_rows_text(rows, sizes.at, sizes.n));
+	if (inputs.at)
+		ht_row_put(rows, x->arg_inputs, ht_rows_text(rows, inputs.at, inputs.n));
 }
 
 /* The module of "{'Module': 'layers.0', ...}". */
@@ -240,7 +256,8 @@ static enum ht_status put_extras(
 	if (domain)
 		ht_row_put(&n->db.rows, x->arg_domain,
 		        ht_rows_text(&n->db.rows, domain->text, domain->n));
-	const struct ht_db_word *category = ht_db_words_find(&x->categories, category_key(query));
+	const struct ht_db_word *category =
+	        x->categories.n ? ht_db_words_find(&x->categories, category_key(query)) : NULL;
 	if (category)
 		ht_row_put(&n->db.rows, x->arg_category,
 		        ht_rows_text(&n->db.rows, category->text, category->n));
@@ -251,6 +268,9 @@ static enum ht_status put_extras(
 	for (int i = N_DOUBLE; i <= N_FLOAT && !n->has[HT_NSYS_PAYLOAD]; i += N_FLOAT - N_DOUBLE)
 		if (!ht_db_is_null(query, i))
 			ht_nsys_put_f64(n, HT_NSYS_PAYLOAD, sqlite3_column_double(query, i));
+	if (!domain && (text.n < 4 || memcmp(text.at, "nccl", 4) != 0) &&
+	        ht_db_is_null(query, N_JSON) && ht_db_is_null(query, N_JSON_ID))
+		return HT_OK;
 	struct text json = row_text(x, query, N_JSON, N_JSON_ID);
 	if (json.at && ht_json_valid(json.at, json.n))
 		ht_row_put(&n->db.rows, x->arg_json, ht_rows_text(&n->db.rows, json.at, json.n));
@@ -293,7 +313,7 @@ static void look_for_rank(struct nvtx *x, struct text text)
 	int64_t rank;
 	if (x->n->rank == HT_NO_I64 && text.n >= 6 && text.n < 16 && !memcmp(text.at, "rank", 4) &&
 	        strchr(" =:_", text.at[4]) &&
-	        suffix_number((struct text){ text.at + 5, text.n - 5 }, "", &rank) && rank >= 0)
+	        number_of((struct text){ text.at + 5, text.n - 5 }, &rank))
 		x->n->rank = rank;
 }
 
@@ -312,11 +332,16 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 	if (!ht_nsys_times(n, query, &start_ns, &dur_ns, &is_open))
 		return HT_OK;
 	struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
+	if (!x->has_names && (i_domain || !ht_db_is_null(query, N_CATEGORY)))
+		HT_TRY(read_dictionary(x));
 	const struct ht_db_word *domain = i_domain ? ht_db_words_find(&x->domains, i_domain) : NULL;
-	size_t n_name = text.at && is_range && !i_domain ? name_length(text) : text.n;
-	bool is_op = is_range && !i_domain && text.at && (n_name < text.n || is_op_name(text));
+	struct op_text op = { .n_name = text.n };
+	if (text.at && is_range && !i_domain)
+		op = take_apart(text);
+	bool is_op = is_range && !i_domain && text.at && (op.n_name < text.n || is_op_name(text));
 	look_for_rank(x, text);
-	uint32_t name = is_op ? ht_rows_text(rows, text.at, n_name) : plain_name(x, domain, text);
+	uint32_t name =
+	        is_op ? ht_rows_text(rows, text.at, op.n_name) : plain_name(x, domain, text);
 	ht_nsys_begin(n,
 	        is_range  ? 'X'
 	        : is_mark ? 'i'
@@ -333,8 +358,8 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 		ht_row_duration(rows, dur_ns);
 	if (is_loose)
 		ht_nsys_put_cell(n, HT_NSYS_RANGE_ID, query, N_RANGE);
-	if (is_op && n_name < text.n)
-		put_op_args(x, (struct text){ text.at + n_name, text.n - n_name });
+	if (is_op)
+		put_op_args(x, &op);
 	if (is_open && !is_mark)
 		ht_row_put(rows, x->arg_finished, 0);
 	HT_TRY(put_extras(x, query, domain, text));
@@ -354,9 +379,7 @@ enum ht_status ht_nsys_read_nvtx(struct ht_nsys *n)
 	x.arg_json = ht_rows_column(rows, "payload data", 12, HT_ARG_JSON);
 	x.arg_finished = ht_rows_column(rows, "finished", 8, HT_ARG_BOOL);
 	ht_nsys_payload_args_make(n, &x.payload);
-	enum ht_status status = read_dictionary(&x);
-	if (status == HT_OK)
-		status = ht_nsys_select(n, "NVTX_EVENTS", nvtx_columns, "globalTid", &query);
+	enum ht_status status = ht_nsys_select(n, "NVTX_EVENTS", nvtx_columns, "globalTid", &query);
 	while (ht_db_next(&n->db, query, &status))
 		status = put_row(&x, query);
 	sqlite3_finalize(query);
