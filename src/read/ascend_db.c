@@ -64,6 +64,11 @@ static enum ht_status read_db(struct ht_builder *builder, const struct ht_readin
 {
 	struct ht_db db;
 	HT_TRY(ht_db_open(&db, builder, reading->path));
+	/* told by its tables, where the first bytes of the file did not */
+	if (ht_database_has_table(&db.file, "StringIds")) {
+		ht_db_close(&db);
+		return ht_reader_nsys.read(builder, reading);
+	}
 	db.has_quotes = true;
 	enum ht_status status = ht_db_read_strings(&db, "STRING_IDS");
 	if (status == HT_OK)

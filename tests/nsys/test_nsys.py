@@ -194,6 +194,15 @@ def test_older_schemas_give_the_same(tmp_path, without):
     assert {r["name"]: r["device_self_ns"] for r in table("operators", path)}["aten::relu"] == "110"
 
 
+def test_warnings_of_the_profiler(tmp_path):
+    e = small()
+    for severity, text in ((1, "Profiling has started."), (2, "No NVTX events collected."), (3, "Lost 7 events."), (4, "details")):
+        e.row("DIAGNOSTIC_EVENT", timestamp=1, severity=severity, text=text)
+    path = e.write(tmp_path / "a.sqlite")
+    assert [row["sentence"] for row in table("health", path) if row["check"] == "profiler_warning"] == [
+        "No NVTX events collected.", "Lost 7 events."]
+
+
 def test_files_in_directories(tmp_path):
     small().write(tmp_path / "a.sqlite")
     other = sqlite3.connect(tmp_path / "mlruns.sqlite")

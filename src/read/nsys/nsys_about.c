@@ -301,7 +301,6 @@ static enum ht_status read_diagnostics(struct ht_nsys *n)
 		const char *text = ht_database_text(&n->db.file, query, 1, &length);
 		if (severity < 2 || severity > 3 || !text)
 			continue;
-		ht_chunk_stat(&b->all, HT_STAT_profiler_warning, -1, 1);
 		uint32_t table = ht_draft_table(b, "profiler_warnings");
 		uint32_t column =
 		        table == UINT32_MAX ? table : ht_draft_column(b, table, "text", 4);
