@@ -204,7 +204,7 @@ def test_case(path, tmp_path, accept):
 
 
 def test_every_counter_has_a_case():
-    """Each counter of import_stats.def is asked for by at least one case, or by the tests of ranks that are folders."""
+    """Each counter of import_stats.def is asked for by at least one case, or by the tests of ranks that are folders or databases."""
     listed = re.findall(r"^STAT\((\w+)", (support.ROOT / "src/store/import_stats.def").read_text(),
                         re.MULTILINE)
     asked = set()
@@ -216,4 +216,6 @@ def test_every_counter_has_a_case():
     for path in sorted((support.ROOT / "tests/analysis").glob("test_ascend*.py")):
         asked.update(re.findall(r'"(row_lost|file_lost|other_form|missing_\w+|unmatched_kernels)"',
                                 path.read_text()))
+    exports = (support.ROOT / "tests/nsys/test_nsys.py").read_text()
+    asked.update(re.findall(r'checks\["(graph_as_whole|schema_unknown)"\]', exports))
     assert not sorted(set(listed) - asked)

@@ -203,6 +203,22 @@ def test_warnings_of_the_profiler(tmp_path):
         "No NVTX events collected.", "Lost 7 events."]
 
 
+def test_graphs_as_a_whole_and_other_schemas(tmp_path):
+    e = small()
+    e.rows["META_DATA_EXPORT"][2]["value"] = "4.1.0"
+    for start in (1000, 2000):
+        e.row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start=start, end=start + 300, deviceId=0, streamId=7, correlationId=start,
+              globalPid=gpid(7), graphId=3, graphExecId=4)
+    e.call(950, 960, 1000, name="cudaGraphLaunch_v10000")
+    path = e.write(tmp_path / "a.sqlite")
+    checks = {row["check"]: row["count"] for row in table("health", path)}
+    assert checks["graph_as_whole"] == "2" and checks["schema_unknown"] == "1"
+    # busy: 200 of the kernels, 600 of the graphs; the second launch is not in the file
+    assert table("temporal-breakdown", path)[0]["compute_ns"] == "800"
+    assert sql(path, "SELECT name, launch IS NULL FROM events WHERE cat = 'gpu_graph' ORDER BY ts_ns") == [
+        ("CUDA graph 3", "0"), ("CUDA graph 3", "1")]
+
+
 def test_files_in_directories(tmp_path):
     small().write(tmp_path / "a.sqlite")
     other = sqlite3.connect(tmp_path / "mlruns.sqlite")
