@@ -7,6 +7,7 @@
 #include "base/platform.h"
 #include "model/run_tree.h"
 #include "read/discover.h"
+#include "read/part_path.h"
 #include "read/rank_files.h"
 
 #include <string.h>
@@ -32,7 +33,11 @@ static enum ht_status measure(ht_ctx *ctx, struct ht_arena *arena, struct ht_rec
 {
 	struct ht_rank_files files;
 	struct stat st;
-	if (ht_door_stat(ctx, place->path, &st) < 0)
+	int64_t part;
+	const char *path = ht_part_path_split(ctx, place->path, arena, &part);
+	if (!path)
+		return ht_fail_nomem(ctx);
+	if (ht_door_stat(ctx, path, &st) < 0)
 		return HT_OK;
 	place->file_id = (uint64_t)st.st_ino;
 	if (!S_ISDIR(st.st_mode)) {

@@ -49,10 +49,17 @@ static struct piece cut_stamp(struct piece *name, char sep, bool dots)
 
 static bool is_file_name(struct piece name)
 {
-	static const char *const ends[] = { ".json", ".jsonl", ".gz", ".zst", ".csv", ".db" };
+	static const char *const ends[] = { ".json", ".jsonl", ".gz", ".zst", ".csv", ".db",
+		".sqlite" };
 	for (size_t i = 0; i < HT_COUNT(ends); i++)
 		if (ends_with(name, ends[i]))
 			return true;
+	/* a part of a file: "x.sqlite#17" */
+	size_t n = name.n;
+	while (n && name.text[n - 1] >= '0' && name.text[n - 1] <= '9')
+		n--;
+	if (n && n < name.n && name.text[n - 1] == '#')
+		return is_file_name((struct piece){ name.text, n - 1 });
 	return name.n == 1 && name.text[0] == '-'; /* standard input */
 }
 

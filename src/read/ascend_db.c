@@ -64,7 +64,15 @@ static enum ht_status read_db(struct ht_builder *builder, const struct ht_readin
 {
 	struct ht_db db;
 	HT_TRY(ht_db_open(&db, builder, reading->path));
-	enum ht_status status = read_tables(&db);
+	/* told by its tables, where the first bytes of the file did not */
+	if (ht_database_has_table(&db.file, "StringIds")) {
+		ht_db_close(&db);
+		return ht_reader_nsys.read(builder, reading);
+	}
+	db.has_quotes = true;
+	enum ht_status status = ht_db_read_strings(&db, "STRING_IDS");
+	if (status == HT_OK)
+		status = read_tables(&db);
 	ht_db_close(&db);
 	builder->n_documents++;
 	builder->dialect = HT_DIALECT_ASCEND;

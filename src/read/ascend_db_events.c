@@ -68,6 +68,7 @@ struct frame {
 struct host {
 	struct ht_vec frames;      /* struct frame */
 	struct ht_db_words stacks; /* by chain */
+	bool has_steps;            /* an operator is a step */
 	uint32_t stack;            /* column */
 	struct ht_db_arg *args;
 	size_t n_args;
@@ -159,7 +160,7 @@ static enum ht_status put_call(struct ht_db *db, sqlite3_stmt *query, void *user
 	struct host *host = user;
 	const char *name = ht_db_string(db, query, P_NAME);
 	int64_t start_ns = ht_db_i64(query, P_START, 0), type = ht_db_i64(query, P_TYPE, API_OP);
-	db->has_steps |= name && !strncmp(name, "ProfilerStep#", 13);
+	host->has_steps |= name && !strncmp(name, "ProfilerStep#", 13);
 	const char *category = category_of(type, name ? name : "");
 	begin_span(db, category, ht_db_string_id(db, query, P_NAME), start_ns);
 	ht_row_duration(&db->rows, ht_sub_sat(ht_db_i64(query, P_END, start_ns), start_ns));
@@ -171,7 +172,7 @@ static enum ht_status put_call(struct ht_db *db, sqlite3_stmt *query, void *user
 	return ht_row_end(&db->rows, -1);
 }
 
-static enum ht_status read_calls(struct ht_db *db)
+static enum ht_status read_calls(struct ht_db *db, bool *ret_has_steps)
 {
 	struct ht_db_arg args[] = { { P_CONNECTION, "External id", HT_ARG_I64, 0, NULL },
 		{ P_SEQUENCE, "Sequence number", HT_ARG_I64, 0, NULL },
@@ -188,6 +189,7 @@ static enum ht_status read_calls(struct ht_db *db)
 		status = each(db, query, put_call, &host);
 	else
 		sqlite3_finalize(query);
+	*ret_has_steps = host.has_steps;
 	ht_db_words_done(db, &host.stacks);
 	ht_vec_free(db->builder->mem, &host.frames, sizeof(struct frame));
 	ht_vec_free(db->builder->mem, &host.text, 1);
@@ -275,15 +277,16 @@ enum ht_status ht_db_read_host(struct ht_db *db)
 {
 	static const char *const step_columns[] = { "id", "startNs", "endNs", NULL };
 	static const char *const rank_columns[] = { "rankId", NULL };
+	bool has_steps = false;
 	struct cann cann = { { C_CONNECTION, "connection_id", HT_ARG_I64, 0, NULL }, -1 };
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(db, "RANK_DEVICE_MAP", rank_columns, NULL, &query));
 	HT_TRY(each(db, query, put_rank, NULL));
-	HT_TRY(read_calls(db));
+	HT_TRY(read_calls(db, &has_steps));
 	HT_TRY(ht_db_select(db, "CANN_API", cann_columns, NULL, &query));
 	ht_db_args_make(db, &cann.connection, 1);
 	HT_TRY(each(db, query, put_cann, &cann));
-	if (db->has_steps)
+	if (has_steps)
 		return HT_OK;
 	HT_TRY(ht_db_select(db, "STEP_TIME", step_columns, NULL, &query));
 	return each(db, query, put_step, NULL);
@@ -424,7 +427,7 @@ static enum ht_status read_counters(struct ht_db *db, struct device *device)
 	sqlite3_stmt *query;
 	if (device->tasks.n)
 		qsort(device->tasks.data, device->tasks.n, sizeof(struct task), compare_tasks);
-	HT_TRY(ht_db_select(db, "TASK_PMU_INFO", columns, "globalTaskId, name", &query));
+	HT_TRY(ht_db_select(db, "TASK_PMU_INFO", columns, "ORDER BY globalTaskId, name", &query));
 	HT_TRY(each(db, query, put_counter, device));
 	return device->has_task ? ht_row_end(&db->rows, -1) : HT_OK;
 }
@@ -561,7 +564,8 @@ static enum ht_status read_collectives(struct ht_db *db)
 	sqlite3_stmt *query;
 	HT_TRY(find_device(db, &device.id));
 	device.column = ht_rows_column(&db->rows, "device", 6, HT_ARG_I64);
-	HT_TRY(ht_db_select(db, "COMMUNICATION_OP", collective_columns, "startNs", &query));
+	HT_TRY(ht_db_select(
+	        db, "COMMUNICATION_OP", collective_columns, "ORDER BY startNs", &query));
 	ht_db_args_make(db, args, HT_COUNT(args));
 	device.op_column = ht_rows_column(&db->rows, "External id", 11, HT_ARG_I64);
 	if (sqlite3_prepare_v2(db->file.handle,

@@ -11,6 +11,8 @@
 #include "base/search.h"
 #include "read/derived_trace.h"
 #include "read/lone_files.h"
+#include "read/look.h"
+#include "read/part_path.h"
 #include "read/rank_files.h"
 #include "read/raw_forms.h"
 #include "read/reader.h"
@@ -34,6 +36,7 @@ struct entry {
 	struct ht_found found;
 	dev_t device;
 	ino_t inode;
+	int64_t part;          /* of a file of several ranks, else HT_NO_RANK */
 	size_t i_path;         /* place in the order of paths */
 	const char *made_from; /* the file it was made from by drawing into it; NULL: none */
 	bool is_dropped;
@@ -77,7 +80,9 @@ static enum ht_status note_skipped(struct finder *finder, const char *name, cons
 
 static enum ht_status add_entry(struct finder *finder, const char *path, dev_t device, ino_t inode)
 {
-	struct entry entry = { .found = { path, HT_NO_RANK }, .device = device, .inode = inode };
+	struct entry entry = {
+		.found = { path, HT_NO_RANK }, .device = device, .inode = inode, .part = HT_NO_RANK
+	};
 	if (!HT_VEC_PUSH(finder->ctx->mem, &finder->entries, struct entry, entry))
 		return ht_fail_nomem(finder->ctx);
 	return HT_OK;
@@ -98,50 +103,9 @@ static bool exists(const char *path)
 	return !stat(path, &st);
 }
 
-/* What a look into a file told; the bytes themselves are in the finder's sniff_buf. */
-struct look {
-	const struct ht_reader *reader; /* NULL: nobody knows it */
-	const char *what;               /* what it is then */
-	bool is_plain;
-	size_t n;
-	const char *made_from;
-};
-
-static enum ht_status sniff_source(
-        struct finder *finder, const char *path, struct ht_source *source, struct look *look)
+static enum ht_status look_into(struct finder *finder, const char *path, struct ht_look *ret_look)
 {
-	struct ht_source_limits limits = HT_SOURCE_LIMITS;
-	limits.piece_bytes = HT_SNIFF_BYTES;
-	ht_source_set_limits(source, &limits);
-	look->is_plain = ht_source_info(source)->compression == HT_PLAIN;
-	HT_TRY(ht_source_read(finder->ctx, source, finder->sniff_buf, HT_SNIFF_BYTES, &look->n));
-	struct ht_head head = { ht_file_name(path), finder->sniff_buf, look->n,
-		look->n < HT_SNIFF_BYTES };
-	look->reader = ht_reader_find(&head);
-	look->what = look->reader ? look->reader->what
-	                          : ht_sniff_trace(head.text, head.n, head.is_all).what;
-	if (!ht_derived_trace_source(finder->arena, path, head.text, head.n, &look->made_from))
-		return ht_fail_nomem(finder->ctx);
-	return HT_OK;
-}
-
-/* What the file holds. Data damaged from the first byte on count as an answer. */
-static enum ht_status sniff_file(struct finder *finder, const char *path, struct look *ret_look)
-{
-	ht_ctx *ctx = finder->ctx;
-	struct ht_source *source;
-	HT_TRY(ht_source_open(ctx, path, &source));
-	*ret_look = (struct look){ 0 };
-	enum ht_status status = sniff_source(finder, path, source, ret_look);
-	ht_source_close(source);
-	if (status == HT_FORMAT) {
-		pthread_mutex_lock(&ctx->lock);
-		ctx->error.status = HT_OK;
-		pthread_mutex_unlock(&ctx->lock);
-		*ret_look = (struct look){ .what = "damaged compressed data" };
-		return HT_OK;
-	}
-	return status;
+	return ht_look_into(finder->ctx, path, finder->arena, finder->sniff_buf, ret_look);
 }
 
 /* Done without when that was asked for: what cannot be looked into. */
@@ -177,9 +141,28 @@ static enum ht_status forgive(struct finder *finder, enum ht_status status, cons
 	return why ? remember_skipped(finder, path, why) : ht_fail_nomem(ctx);
 }
 
-static enum ht_status add_looked_at(
-        struct finder *finder, const char *path, const struct stat *st, const struct look *look)
+static enum ht_status add_part(
+        struct finder *finder, const char *path, int64_t part, const struct stat *st)
 {
+	char *name = ht_arena_printf(finder->arena, "%s#%lld", path, (long long)part);
+	if (!name)
+		return ht_fail_nomem(finder->ctx);
+	HT_TRY(add_entry(finder, name, st->st_dev, st->st_ino));
+	entries_of(finder)[finder->entries.n - 1].part = part;
+	return HT_OK;
+}
+
+static enum ht_status add_looked_at(
+        struct finder *finder, const char *path, const struct stat *st, const struct ht_look *look)
+{
+	int64_t *parts;
+	size_t n = 0;
+	if (look->reader && look->reader->parts && look->is_plain)
+		HT_TRY(look->reader->parts(finder->ctx, path, finder->arena, &parts, &n));
+	for (size_t i = 0; i < n; i++)
+		HT_TRY(add_part(finder, path, parts[i], st));
+	if (n)
+		return HT_OK;
 	HT_TRY(add_entry(finder, path, st->st_dev, st->st_ino));
 	entries_of(finder)[finder->entries.n - 1].made_from = look->made_from;
 	return HT_OK;
@@ -189,10 +172,10 @@ static enum ht_status add_looked_at(
 static enum ht_status consider(
         struct finder *finder, const char *path, const char *shown, const struct stat *st)
 {
-	struct look look;
+	struct ht_look look;
 	if (!S_ISREG(st->st_mode))
 		return note_skipped(finder, shown, "not a regular file");
-	enum ht_status status = sniff_file(finder, path, &look);
+	enum ht_status status = look_into(finder, path, &look);
 	if (status != HT_OK)
 		return miss(finder, path, status);
 	if (!look.reader || look.reader->by_name_only) {
@@ -566,9 +549,9 @@ static enum ht_status add_file(
         struct finder *finder, const char *path, const struct stat *st, bool may_list)
 {
 	if (may_list && S_ISREG(st->st_mode)) {
-		struct look look;
+		struct ht_look look;
 		bool is_list = false;
-		HT_TRY(sniff_file(finder, path, &look));
+		HT_TRY(look_into(finder, path, &look));
 		if (!look.reader && look.is_plain)
 			HT_TRY(looks_like_list(finder, path, finder->sniff_buf, look.n, &is_list));
 		return is_list ? add_list(finder, path) : add_looked_at(finder, path, st, &look);
@@ -611,6 +594,11 @@ static enum ht_status add_source(
 	const char *rest = ht_source_after_rank(text, &rank);
 	if (rest)
 		return add_ranked(finder, base, text, rank, rest);
+	int64_t part;
+	const char *file = ht_part_path_split(finder->ctx, path, finder->arena, &part);
+	if (file && part != HT_NO_RANK && !ht_door_stat(finder->ctx, file, &st) &&
+	        S_ISREG(st.st_mode))
+		return add_part(finder, file, part, &st);
 	if (text[0] == '@' && may_list)
 		return add_list(finder, path + 1);
 	if (ht_has_wildcard(text))
@@ -633,6 +621,8 @@ static int compare_files(const void *left, const void *right)
 		return a->device < b->device ? -1 : 1;
 	if (a->inode != b->inode)
 		return a->inode < b->inode ? -1 : 1;
+	if (a->part != b->part)
+		return a->part < b->part ? -1 : 1;
 	uint64_t rank_a = (uint64_t)a->found.rank, rank_b = (uint64_t)b->found.rank;
 	if (rank_a != rank_b) /* HT_NO_RANK is the largest as unsigned */
 		return rank_a < rank_b ? -1 : 1;
@@ -656,7 +646,8 @@ static enum ht_status drop_repeated(struct finder *finder, size_t *ret_n)
 	for (size_t i = 1; i < n; i++) {
 		const struct entry *kept = order[i - 1];
 		struct entry *entry = order[i];
-		if (kept->device != entry->device || kept->inode != entry->inode)
+		if (kept->device != entry->device || kept->inode != entry->inode ||
+		        kept->part != entry->part)
 			continue;
 		if (entry->found.rank != HT_NO_RANK && entry->found.rank != kept->found.rank)
 			continue;

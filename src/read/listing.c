@@ -6,6 +6,7 @@
  */
 #include "base/options.h"
 #include "read/discover.h"
+#include "read/part_path.h"
 #include "read/rank_files.h"
 #include "store/set.h"
 
@@ -100,15 +101,16 @@ static enum ht_status size_of(ht_ctx *ctx, const char *path, bool prefer_db, uin
 	struct stat st;
 	struct ht_arena arena;
 	struct ht_rank_files files = { 0 };
+	int64_t part;
 	*ret_bytes = 0;
-	if (stat(path, &st))
-		return HT_OK;
-	if (!S_ISDIR(st.st_mode)) {
-		*ret_bytes = (uint64_t)st.st_size;
-		return HT_OK;
-	}
 	ht_arena_init(&arena, ctx->mem);
-	enum ht_status status = ht_rank_files_list(ctx, path, prefer_db, &arena, &files);
+	const char *file = ht_part_path_split(ctx, path, &arena, &part);
+	bool is_there = file && !stat(file, &st);
+	if (is_there && !S_ISDIR(st.st_mode))
+		*ret_bytes = (uint64_t)st.st_size;
+	enum ht_status status = file ? HT_OK : ht_fail_nomem(ctx);
+	if (is_there && S_ISDIR(st.st_mode))
+		status = ht_rank_files_list(ctx, path, prefer_db, &arena, &files);
 	for (size_t i = 0; status == HT_OK && i < files.n; i++)
 		if (!stat(files.paths[i], &st))
 			*ret_bytes += (uint64_t)st.st_size;

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "read/discover.h"
+#include "read/part_path.h"
 #include "read/read.h"
 #include "read/reader.h"
 #include "store/rank_numbering.h"
@@ -60,7 +61,9 @@ static void name_rank(struct opening *o, size_t i)
 {
 	const struct ht_found *found = &o->found.found[i];
 	o->set->roster.ranks[i].given = found->rank;
-	o->set->roster.ranks[i].named = ht_rank_from_name(found->path);
+	/* several parts of a file have one name */
+	o->set->roster.ranks[i].named =
+	        ht_part_path_is(found->path) ? HT_NO_RANK : ht_rank_from_name(found->path);
 }
 
 /* Opening goes on without what a visitor could not find out. */

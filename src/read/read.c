@@ -5,6 +5,7 @@
 
 #include "read/ascend_forms.h"
 #include "read/discover.h"
+#include "read/part_path.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
 #include "store/cache.h"
@@ -60,10 +61,11 @@ static enum ht_status add_source(
 }
 
 static enum ht_status add_file(
-        struct ht_builder *builder, const char *path, const struct ht_open_options *o)
+        struct ht_builder *builder, const char *path, int64_t part, const struct ht_open_options *o)
 {
 	struct ht_reading reading = { .path = strcmp(path, "-") ? path : "standard input",
-		.chunk_bytes = o->chunk_bytes };
+		.chunk_bytes = o->chunk_bytes,
+		.part = part };
 	HT_TRY(ht_source_open(builder->ctx, path, &reading.source));
 	enum ht_status status = add_source(builder, &reading, o->reader);
 	ht_source_close(reading.source);
@@ -74,7 +76,7 @@ static enum ht_status add_file(
 static enum ht_status add_member(struct ht_builder *builder, const char *path,
         const struct ht_open_options *o, size_t *n_read)
 {
-	enum ht_status status = add_file(builder, path, o);
+	enum ht_status status = add_file(builder, path, HT_NO_I64, o);
 	*n_read += status == HT_OK;
 	if (status != HT_FORMAT)
 		return status;
@@ -107,16 +109,34 @@ static void count_missing(struct ht_builder *builder, const struct ht_rank_files
 	}
 }
 
-static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_rank_files *files,
+/* What a rank is read from: a part of a file, a file, or several files. */
+struct origin {
+	const char *path;
+	int64_t part;
+	struct ht_rank_files files;
+};
+
+static enum ht_status find_origin(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
+        struct ht_arena *arena, struct origin *ret)
+{
+	ret->path = ht_part_path_split(ctx, path, arena, &ret->part);
+	if (!ret->path)
+		return ht_fail_nomem(ctx);
+	return ht_rank_files_list(ctx, ret->path, o->prefer_db, arena, &ret->files);
+}
+
+static enum ht_status read_files(ht_ctx *ctx, const struct origin *origin,
         const struct ht_open_options *o, const struct ht_kernel_rules *rules, struct ht_trace *t)
 {
+	const struct ht_rank_files *files = &origin->files;
 	struct ht_builder builder;
 	size_t n_read = 0;
 	/* small pieces of text, small pieces of everything: an event has more bytes than that */
 	size_t range_rows = o->chunk_bytes / 16 + (o->chunk_bytes != 0);
 	ctx->range_rows = range_rows < HT_RANGE_ROWS ? (uint32_t)range_rows : 0;
-	ht_builder_init(&builder, ctx, path);
-	enum ht_status status = files->n ? HT_OK : add_file(&builder, path, o);
+	ht_builder_init(&builder, ctx, origin->path);
+	enum ht_status status =
+	        files->n ? HT_OK : add_file(&builder, origin->path, origin->part, o);
 	for (size_t i = 0; status == HT_OK && i < files->n; i++)
 		status = add_member(&builder, files->paths[i], o, &n_read);
 	if (status == HT_OK && files->n && !n_read)
@@ -133,13 +153,17 @@ static enum ht_status read_files(ht_ctx *ctx, const char *path, const struct ht_
 	return status;
 }
 
-static enum ht_status make_key(ht_ctx *ctx, const char *path, const struct ht_rank_files *files,
+static enum ht_status make_key(ht_ctx *ctx, const struct origin *origin,
         const struct ht_open_options *o, const struct ht_kernel_rules *rules,
         struct ht_cache_key *ret_key)
 {
+	const struct ht_rank_files *files = &origin->files;
+	const char *path = origin->path;
 	uint64_t meaning = rules->hash;
 	if (o->reader)
 		meaning = ht_hash_mix(meaning, ht_hash(o->reader, strlen(o->reader)));
+	if (origin->part != HT_NO_I64)
+		meaning = ht_hash_mix(meaning, (uint64_t)origin->part);
 	/* both forms are compared, one is read */
 	if (files->n_others)
 		meaning = ht_hash_mix(meaning, files->is_text);
@@ -158,11 +182,11 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
         const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_trace *t)
 {
 	struct ht_cache_key key;
-	struct ht_rank_files files;
+	struct origin origin;
 	bool cached = is_cached(path, o), hit = false, stored;
-	HT_TRY(ht_rank_files_list(ctx, path, o->prefer_db, arena, &files));
+	HT_TRY(find_origin(ctx, path, o, arena, &origin));
 	if (cached) {
-		HT_TRY(make_key(ctx, path, &files, o, rules, &key));
+		HT_TRY(make_key(ctx, &origin, o, rules, &key));
 		HT_TRY(ht_cache_load(
 		        ctx, o->cache_dir, &key, &ht_trace_sections, t, &t->map, &hit));
 	}
@@ -170,7 +194,7 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 		t->meta = t->meta_;
 		return HT_OK;
 	}
-	HT_TRY(read_files(ctx, path, &files, o, rules, t));
+	HT_TRY(read_files(ctx, &origin, o, rules, t));
 	if (cached)
 		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, &ht_trace_sections, t,
 		        o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));
@@ -211,13 +235,13 @@ enum ht_status ht_read_known(ht_ctx *ctx, const char *path, const struct ht_open
         bool *ret_known)
 {
 	struct ht_cache_key key;
-	struct ht_rank_files files;
+	struct origin origin;
 	struct ht_section description;
 	*ret_known = false;
 	if (!is_cached(path, options))
 		return HT_OK;
-	HT_TRY(ht_rank_files_list(ctx, path, options->prefer_db, arena, &files));
-	HT_TRY(make_key(ctx, path, &files, options, rules, &key));
+	HT_TRY(find_origin(ctx, path, options, arena, &origin));
+	HT_TRY(make_key(ctx, &origin, options, rules, &key));
 	HT_TRY(ht_cache_peek(
 	        ctx, options->cache_dir, &key, &ht_trace_sections, arena, &description));
 	*ret_known = ht_rank_unpack(description.data, description.n, path, arena, ret_rank);

@@ -26,6 +26,7 @@ struct ht_reading {
 	const char *path; /* as in messages */
 	struct ht_source *source;
 	size_t chunk_bytes; /* how much text one task scans, 0: default */
+	int64_t part;       /* which of its parts, HT_NO_I64: of a file that is one rank */
 };
 
 struct ht_reader {
@@ -37,6 +38,9 @@ struct ht_reader {
 	bool by_name_only; /* files that directories and globs turn up are not taken: they are named, or nobody's */
 	/* Is this such a file? */
 	bool (*sniff)(const struct ht_head *head);
+	/* The numbers of its parts, in the arena, when it holds several ranks; else none. NULL: a file is a rank. */
+	enum ht_status (*parts)(ht_ctx *ctx, const char *path, struct ht_arena *arena,
+	        int64_t **ret_parts, size_t *ret_n);
 	/* Add the file to the builder. HT_FORMAT when nothing in it can be used. */
 	enum ht_status (*read)(struct ht_builder *builder, const struct ht_reading *reading);
 };

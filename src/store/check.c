@@ -96,7 +96,7 @@ CHECK(meta_)
 	const struct ht_trace_meta *meta = t->meta_;
 	(void)first;
 	(void)n;
-	return meta->dialect <= HT_DIALECT_MEMORY_SNAPSHOT && meta->n_documents <= UINT16_MAX + 1 &&
+	return meta->dialect < HT_N_DIALECTS && meta->n_documents <= UINT16_MAX + 1 &&
 	       meta->compression <= 2 && is_time_or_none(meta->min_ts_ns) &&
 	       is_time_or_none(meta->max_end_ns) &&
 	       (meta->min_ts_ns == HT_NO_I64) == (meta->max_end_ns == HT_NO_I64);

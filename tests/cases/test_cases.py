@@ -204,8 +204,8 @@ def test_case(path, tmp_path, accept):
 
 
 def test_every_counter_has_a_case():
-    """Each counter of import_stats.def is asked for by at least one case, or by the tests of ranks that are folders and of
-    Perfetto traces, which no case can hold."""
+    """Each counter of import_stats.def is asked for by at least one case, or by the tests of ranks that are folders, of
+    databases and of Perfetto traces, which no case can hold."""
     listed = re.findall(r"^STAT\((\w+)", (support.ROOT / "src/store/import_stats.def").read_text(),
                         re.MULTILINE)
     asked = set()
@@ -219,4 +219,6 @@ def test_every_counter_has_a_case():
                                 path.read_text()))
     asked.update(re.findall(r'\["(packets_dropped|packet_lost|unknown_iid|clock_unrelated)"\]',
                             (support.ROOT / "tests/convert/test_pftrace.py").read_text()))
+    exports = (support.ROOT / "tests/nsys/test_nsys.py").read_text()
+    asked.update(re.findall(r'checks\["(graph_as_whole|schema_unknown)"\]', exports))
     assert not sorted(set(listed) - asked)

@@ -1,15 +1,24 @@
 /*
- * fuzz_db.c - any bytes as a database of Ascend, behind the line that all of them start with.
+ * fuzz_db.c - any bytes as a database of Ascend or of Nsight Systems, behind the line that all of them start with.
  *
  * SQLite has no checksums, so that a changed byte is mostly another value, type, page or schema, which is what the reader
  * must stand. Two readings give one store, and what was read can be asked.
  */
 #include "fuzz.h"
 
-static enum ht_status db_open(ht_ctx *ctx, const char *path, ht_set **ret_set)
+static bool has_text(const uint8_t *data, size_t size, const char *text)
+{
+	size_t n = strlen(text);
+	for (size_t i = 0; i + n <= size; i++)
+		if (!memcmp(data + i, text, n))
+			return true;
+	return false;
+}
+
+static enum ht_status db_open(ht_ctx *ctx, const char *path, const char *reader, ht_set **ret_set)
 {
 	struct ht_open_options options = {
-		.struct_size = sizeof options, .no_cache = true, .reader = "ascend-db"
+		.struct_size = sizeof options, .no_cache = true, .reader = reader
 	};
 	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
 	if (status != HT_OK)
@@ -27,8 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = fuzz_file(magic, sizeof magic, data, size, path);
 	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
 	ht_set *first = NULL, *again = NULL;
-	enum ht_status a = db_open(one, path, &first);
-	enum ht_status b = db_open(two, path, &again);
+	/* the dictionary tells whose it is */
+	const char *reader = has_text(data, size, "StringIds") ? "nsys" : "ascend-db";
+	enum ht_status a = db_open(one, path, reader, &first);
+	enum ht_status b = db_open(two, path, reader, &again);
 	FUZZ_REQUIRE(a == b);
 	if (a == HT_OK) {
 		fuzz_require_equal(one, first, two, again);

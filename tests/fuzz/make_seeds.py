@@ -165,6 +165,24 @@ DATABASES = [{
     "CommAnalyzerMatrix": ("hccl_op_name TEXT, group_name TEXT, src_rank TEXT, dst_rank TEXT, transport_type TEXT,"
                            " transit_size NUMERIC, transit_time NUMERIC, step TEXT, type TEXT",
                            [("allreduce-total", "77", "0", "1", "HCCS", 37.5, 2.25, "step5", "collective")]),
+}, {
+    # an export of Nsight Systems
+    "StringIds": ("id INTEGER PRIMARY KEY, value TEXT", [(1, "void gemm<float>(float *)"), (2, "cudaLaunchKernel_v7000"), (3, "ncclAllReduce")]),
+    "CUPTI_ACTIVITY_KIND_KERNEL": ("start, end, deviceId, streamId, correlationId, globalPid, demangledName, gridX, gridY, gridZ, blockX,"
+                                   " blockY, blockZ, graphNodeId", [(200, 300, 0, 7, 1, 7 << 24, 1, 4, 1, 1, 64, 1, 1, None),
+                                                                    (250, 350, 1, 8, 1, 9 << 24, 1, 4, 1, 1, 64, 1, 1, 3)]),
+    "CUPTI_ACTIVITY_KIND_RUNTIME": ("start, end, eventClass, globalTid, correlationId, nameId, returnValue",
+                                    [(100, 120, 0, (7 << 24) + 7, 1, 2, 0), (110, 130, 0, (9 << 24) + 9, 1, 2, 1)]),
+    "CUPTI_ACTIVITY_KIND_MEMCPY": ("start, end, deviceId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind",
+                                   [(400, 410, 0, 7, 2, 7 << 24, 4096, 1, 0, 2)]),
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": ("start, end, deviceId, streamId, correlationId, globalPid, syncType, eventId",
+                                            [(420, 430, 0, 7, 3, 7 << 24, 2, 5)]),
+    "NVTX_EVENTS": ("start, end, eventType, text, textId, globalTid, domainId, category, rangeId, binaryData",
+                    [(90, 150, 59, "aten::mm, seq = 4, op_id = 9, sizes = [[2, 3]]", None, (7 << 24) + 7, 0, None, None, None),
+                     (95, 99, 59, None, 3, (7 << 24) + 7, 1, 2, None, bytes(range(24))), (1, None, 60, "a", None, (7 << 24) + 7, 0, None, 6, None),
+                     (2, None, 75, "NCCL", None, (7 << 24) + 7, 1, None, None, None)]),
+    "SCHED_EVENTS": ("start, cpu, isSchedIn, globalTid", [(90, 1, 1, (7 << 24) + 7), (99, 1, 0, (7 << 24) + 7)]),
+    "GPU_METRICS": ("timestamp, typeId, metricId, value", [(100, 0, 1, 50)]),
 }]
 
 

@@ -6,6 +6,7 @@
  * ranks the clocks and collectives are checked too (clocks.h): moved clocks, collectives that no clocks explain
  * and that ranks do not agree about are counted at the end of each rank. Of a rank that is there as text and as database
  * counts and totals of both are compared (table "forms" of the trace): forms_agree, or forms_differ for each that does.
+ * Warnings that the profiler wrote into the trace (table "profiler_warnings") are profiler_warning, in its words.
  * Where the exporter's steps have more computing or communication than the work that is there, missing_work says so.
  * Where a trace says how large its job is, or with which ranks it exchanged data, and more ranks take part than are here,
  * missing_ranks says so, without a rank of its own; when it has fewer than are here, too_many_ranks. A trace that
@@ -178,6 +179,22 @@ static enum ht_status compare_forms(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
+/* ---- what the profiler reported of itself ---- */
+
+#define MAX_WARNINGS 50
+
+static void list_warnings(struct ht_run *run, ht_table *table)
+{
+	const struct ht_trace *t = run->trace;
+	const struct ht_side_table *warnings = ht_side_table_find(t, "profiler_warnings");
+	for (uint64_t i = 0; warnings && i < warnings->n_rows && i < MAX_WARNINGS; i++) {
+		const char *text = ht_side_str(t, ht_side_column_find(t, warnings, "text"), i);
+		if (text)
+			put_form(run, table, "profiler_warning", severity_name(HT_NOTICE), 1, text,
+			        "what the profiler's text names");
+	}
+}
+
 /* ---- what the exporter says of its steps ---- */
 
 /* Sums of durations are no less than the time that the exporter counts, so where that is clearly more, work is missing. */
@@ -308,6 +325,7 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 		}
 	HT_TRY(check_rank(run, part->facts[0]));
 	HT_TRY(check_processes(run, part->facts[0]));
+	list_warnings(run, part->facts[0]);
 	HT_TRY(compare_steps(run, part->facts[0]));
 	return compare_forms(run, part->facts[0]);
 }

@@ -105,12 +105,13 @@ __attribute__((format(printf, 4, 5))) static void putf(
 static void put_file(const struct facts *f)
 {
 	static const char *const dialects[] = { "Chrome trace", "Kineto", "Ascend",
-		"memory timeline", "memory snapshot" };
+		"memory timeline", "memory snapshot", "Nsight Systems" };
 	static const char *const compressions[] = { "none", "gzip", "zstd" };
 	const struct ht_trace_meta *meta = f->t->meta;
 	put(f, "file", "path", f->t->path);
 	putf(f, "file", "size", "%" PRIu64 " bytes", meta->file_bytes);
-	putf(f, "file", "json", "%" PRIu64 " bytes", meta->json_bytes);
+	if (meta->dialect != HT_DIALECT_NSYS)
+		putf(f, "file", "json", "%" PRIu64 " bytes", meta->json_bytes);
 	put(f, "file", "compression", compressions[meta->compression < 3 ? meta->compression : 0]);
 	put(f, "file", "dialect", dialects[meta->dialect < HT_COUNT(dialects) ? meta->dialect : 0]);
 	if (meta->n_documents > 1)

@@ -1,11 +1,11 @@
 /*
- * ascend_db_base.c - opening and asking a database; see ascend_db.h.
+ * db.c - see db.h.
  */
 #include "read/rows.h"
 
 #if defined(HT_HAVE_SQLITE)
 
-#include "read/ascend_db.h"
+#include "read/db.h"
 
 #include <stdio.h>
 
@@ -95,10 +95,12 @@ enum ht_status ht_db_open(struct ht_db *db, struct ht_builder *builder, const ch
 	HT_TRY(ht_database_open(&db->file, builder->ctx, path));
 	ht_arena_init(&db->texts, builder->mem);
 	ht_rows_init(&db->rows, builder);
-	enum ht_status status = ht_db_words_read(db, "STRING_IDS", "id", "value", &db->strings);
-	if (status != HT_OK)
-		ht_db_close(db);
-	return status;
+	return HT_OK;
+}
+
+enum ht_status ht_db_read_strings(struct ht_db *db, const char *table)
+{
+	return ht_db_words_read(db, table, "id", "value", &db->strings);
 }
 
 void ht_db_close(struct ht_db *db)
@@ -112,7 +114,7 @@ void ht_db_close(struct ht_db *db)
 /* ---- asking ---- */
 
 enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *const *columns,
-        const char *order, sqlite3_stmt **ret_query)
+        const char *tail, sqlite3_stmt **ret_query)
 {
 	struct ht_arena arena;
 	*ret_query = NULL;
@@ -128,8 +130,7 @@ enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *con
 			sql = ht_arena_printf(&arena, "%sNULL%s", sql, comma);
 	}
 	if (sql)
-		sql = ht_arena_printf(&arena, "%s FROM \"%s\" t%s%s", sql, table,
-		        order ? " ORDER BY " : "", order ? order : "");
+		sql = ht_arena_printf(&arena, "%s FROM \"%s\" t %s", sql, table, tail ? tail : "");
 	enum ht_status status = HT_OK;
 	if (!sql)
 		status = ht_fail_nomem(db->ctx);
@@ -147,10 +148,10 @@ bool ht_db_next(struct ht_db *db, sqlite3_stmt *query, enum ht_status *status)
 	return more;
 }
 
-/* As id; shapes are in quotes, as they are in files. */
+/* As id; shapes of Ascend are in quotes, as they are in its files. */
 static uint32_t text_id(struct ht_db *db, const char *text, size_t n)
 {
-	if (n >= 2 && text[0] == '"' && text[n - 1] == '"') {
+	if (db->has_quotes && n >= 2 && text[0] == '"' && text[n - 1] == '"') {
 		text++;
 		n -= 2;
 	}

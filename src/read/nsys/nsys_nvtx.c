@@ -1,0 +1,391 @@
+/*
+ * nsys_nvtx.c - NVTX of an export: ranges of threads, ranges that end anywhere, marks.
+ *
+ * PyTorch's emit_nvtx names the ranges of operators "aten::mm, seq = 12, op_id = 90, sizes = [[2, 3], [3, 4]]": such are
+ * operators, and what follows the name are their args. Names of modules, as hooks of serving engines write them
+ * ("{'Module': 'layers.0', ...}"), become those of Kineto. Other ranges of the default domain are the user's annotations;
+ * those of a library's domain are its calls.
+ *
+ * Names of domains and categories are rows of the same table, in no order: it is looked at for them first.
+ */
+#include "read/rows.h"
+
+#if defined(HT_HAVE_SQLITE)
+
+#include "base/text.h"
+#include "json/text.h"
+#include "read/nsys/nsys.h"
+#include "read/nsys/nsys_payload.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ENUM_NSYS_EVENT_TYPE; those with a T come from imported text. */
+enum {
+	NVTX_CATEGORY = 33,
+	NVTX_MARK = 34,
+	NVTX_RANGE = 59,
+	NVTX_START_END = 60,
+	NVTXT_CATEGORY = 64,
+	NVTXT_MARK = 65,
+	NVTXT_RANGE = 70,
+	NVTXT_START_END = 71,
+	NVTX_DOMAIN = 75
+};
+
+enum {
+	N_START,
+	N_END,
+	N_TYPE,
+	N_TEXT,
+	N_TEXT_ID,
+	N_TID,
+	N_DOMAIN,
+	N_CATEGORY,
+	N_COLOR,
+	N_RANGE,
+	N_END_TID,
+	N_U64,
+	N_I64,
+	N_DOUBLE,
+	N_U32,
+	N_I32,
+	N_FLOAT,
+	N_JSON,
+	N_JSON_ID,
+	N_BYTES
+};
+static const char *const nvtx_columns[] = { "start", "end", "eventType", "text", "textId",
+	"globalTid", "domainId", "category", "color", "rangeId", "endGlobalTid", "uint64Value",
+	"int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue", "jsonText",
+	"jsonTextId", "binaryData", NULL };
+
+struct text {
+	const char *at;
+	size_t n;
+};
+
+struct nvtx {
+	struct ht_nsys *n;
+	struct ht_db_words domains, categories; /* by number */
+	uint32_t arg_dims, arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
+	struct ht_nsys_payload_args payload;
+	bool has_names; /* of domains and categories */
+	char name[512];
+};
+
+static struct text row_text(struct nvtx *x, sqlite3_stmt *query, int text, int id)
+{
+	struct ht_db *db = &x->n->db;
+	struct text t;
+	t.at = ht_database_text(&db->file, query, text, &t.n);
+	if (t.at)
+		return t;
+	const struct ht_db_word *word =
+	        ht_db_is_null(query, id)
+	                ? NULL
+	                : ht_db_words_find(&db->strings, sqlite3_column_int64(query, id));
+	return word ? (struct text){ word->text, word->n } : (struct text){ NULL, 0 };
+}
+
+/* ---- names of domains and categories ---- */
+
+static enum ht_status keep_name(
+        struct nvtx *x, struct ht_db_words *words, int64_t key, struct text text)
+{
+	if (!text.at || ht_db_words_find(words, key))
+		return HT_OK;
+	struct ht_db_word *word = ht_db_words_add(&x->n->db, words, key);
+	char *copy = word ? ht_arena_strndup(&x->n->arena, text.at, text.n) : NULL;
+	if (!copy)
+		return ht_fail_nomem(x->n->db.ctx);
+	word->text = copy;
+	word->n = text.n;
+	word->str = HT_NO_STR;
+	return HT_OK;
+}
+
+static int64_t category_key(sqlite3_stmt *query)
+{
+	return ht_db_i64(query, N_DOMAIN, 0) << 32 | (ht_db_i64(query, N_CATEGORY, 0) & UINT32_MAX);
+}
+
+/* Once, when the first row needs it: mostly none does. */
+static enum ht_status read_dictionary(struct nvtx *x)
+{
+	struct ht_db *db = &x->n->db;
+	x->has_names = true;
+	enum ht_status status = HT_OK;
+	sqlite3_stmt *query;
+	if (!ht_database_has_column(&db->file, "NVTX_EVENTS", "eventType"))
+		return HT_OK;
+	HT_TRY(ht_db_select(db, "NVTX_EVENTS", nvtx_columns,
+	        "WHERE t.eventType = 75 OR t.eventType = 33 OR t.eventType = 64", &query));
+	while (ht_db_next(db, query, &status)) {
+		struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
+		status = ht_db_i64(query, N_TYPE, 0) == NVTX_DOMAIN
+		                 ? keep_name(x, &x->domains, ht_db_i64(query, N_DOMAIN, 0), text)
+		                 : keep_name(x, &x->categories, category_key(query), text);
+	}
+	sqlite3_finalize(query);
+	return status;
+}
+
+/* ---- operators ---- */
+
+/* What emit_nvtx adds to a name, in this order; each is there or not. */
+enum { SUFFIX_SEQ, SUFFIX_OP_ID, SUFFIX_SIZES, SUFFIX_INPUTS, N_SUFFIXES };
+static const struct {
+	const char *text;
+	size_t n;
+} suffixes[N_SUFFIXES] = { { ", seq = ", 8 }, { ", op_id = ", 10 }, { ", sizes = ", 10 },
+	{ ", input_op_ids = ", 17 } };
+
+/* An operator's text taken apart: where its name ends, and what follows each key; NULL: not there. */
+struct op_text {
+	size_t n_name;
+	struct text of[N_SUFFIXES];
+};
+
+static size_t suffix_at(struct text t, size_t at)
+{
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		if (t.n - at > suffixes[i].n && !memcmp(t.at + at, suffixes[i].text, suffixes[i].n))
+			return i;
+	return N_SUFFIXES;
+}
+
+/* One walk over the commas. */
+static struct op_text take_apart(struct text t)
+{
+	struct op_text op = { .n_name = t.n };
+	size_t last = N_SUFFIXES;
+	if (!t.n)
+		return op;
+	for (const char *at = t.at, *end = t.at + t.n; (at = memchr(at, ',', (size_t)(end - at)));
+	        at++) {
+		size_t place = (size_t)(at - t.at), i = suffix_at(t, place);
+		if (i == N_SUFFIXES || op.of[i].at)
+			continue;
+		if (last == N_SUFFIXES)
+			op.n_name = place;
+		else
+			op.of[last].n = (size_t)(at - op.of[last].at);
+		last = i;
+		op.of[i] = (struct text){ at + suffixes[i].n, 0 };
+	}
+	if (last != N_SUFFIXES)
+		op.of[last].n = (size_t)(t.at + t.n - op.of[last].at);
+	return op;
+}
+
+static bool number_of(struct text t, int64_t *ret_value)
+{
+	int64_t value = 0;
+	size_t i = 0;
+	if (!t.at)
+		return false;
+	for (; i < t.n && i < 18 && t.at[i] >= '0' && t.at[i] <= '9'; i++)
+		value = value * 10 + (t.at[i] - '0');
+	*ret_value = value;
+	return i != 0 && i == t.n;
+}
+
+/* "aten::mm": a namespace and a name, nothing else. */
+static bool is_op_name(struct text t)
+{
+	const char *colons = t.n ? memmem(t.at, t.n, "::", 2) : NULL;
+	if (!colons || colons == t.at || colons + 2 == t.at + t.n)
+		return false;
+	for (size_t i = 0; i < t.n; i++) {
+		char c = t.at[i];
+		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		               (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':';
+		if (!is_word)
+			return false;
+	}
+	return true;
+}
+
+static void put_op_args(struct nvtx *x, const struct op_text *op)
+{
+	struct text sizes = op->of[SUFFIX_SIZES], inputs = op->of[SUFFIX_INPUTS];
+	struct ht_rows *rows = &x->n->db.rows;
+	int64_t number;
+	if (number_of(op->of[SUFFIX_SEQ], &number))
+		ht_nsys_put(x->n, HT_NSYS_SEQUENCE, number);
+	if (number_of(op->of[SUFFIX_OP_ID], &number))
+		ht_nsys_put(x->n, HT_NSYS_OP_ID, number);
+	if (sizes.at && ht_json_valid(sizes.at, sizes.n))
+		ht_row_put(rows, x->arg_dims, ht_rows_text(rows, sizes.at, sizes.n));
+	if (inputs.at)
+		ht_row_put(rows, x->arg_inputs, ht_rows_text(rows, inputs.at, inputs.n));
+}
+
+/* The module of "{'Module': 'layers.0', ...}". */
+static bool find_module(struct text t, struct text *ret_module)
+{
+	static const char start[] = "{'Module': '";
+	size_t n = sizeof start - 1;
+	if (t.n <= n || memcmp(t.at, start, n) != 0)
+		return false;
+	const char *end = memchr(t.at + n, '\'', t.n - n);
+	*ret_module = (struct text){ t.at + n, end ? (size_t)(end - t.at) - n : 0 };
+	return end != NULL;
+}
+
+/* ---- rows ---- */
+
+static bool is_library(const struct ht_db_word *domain, struct text text)
+{
+	static const char *const names[] = { "NCCL", "CUBLAS", "cuBLAS", "CUDNN", "cuDNN", "CCCL",
+		"NVSHMEM", "cuSPARSE", "CUSOLVER", "cuFFT", "TensorRT", "MPI", "UCX" };
+	for (size_t i = 0; domain && i < HT_COUNT(names); i++)
+		if (ht_text_starts(domain->text, names[i]))
+			return true;
+	return text.n > 4 && !memcmp(text.at, "nccl", 4) && text.at[4] >= 'A' && text.at[4] <= 'Z';
+}
+
+/* What rarely is there. */
+static enum ht_status put_extras(
+        struct nvtx *x, sqlite3_stmt *query, const struct ht_db_word *domain, struct text text)
+{
+	static const int integers[] = { N_U64, N_I64, N_U32, N_I32 };
+	struct ht_nsys *n = x->n;
+	if (domain)
+		ht_row_put(&n->db.rows, x->arg_domain,
+		        ht_rows_text(&n->db.rows, domain->text, domain->n));
+	const struct ht_db_word *category =
+	        x->categories.n ? ht_db_words_find(&x->categories, category_key(query)) : NULL;
+	if (category)
+		ht_row_put(&n->db.rows, x->arg_category,
+		        ht_rows_text(&n->db.rows, category->text, category->n));
+	ht_nsys_put_cell(n, HT_NSYS_COLOR, query, N_COLOR);
+	for (size_t i = 0; i < HT_COUNT(integers); i++)
+		if (!n->has[HT_NSYS_PAYLOAD])
+			ht_nsys_put_cell(n, HT_NSYS_PAYLOAD, query, integers[i]);
+	for (int i = N_DOUBLE; i <= N_FLOAT && !n->has[HT_NSYS_PAYLOAD]; i += N_FLOAT - N_DOUBLE)
+		if (!ht_db_is_null(query, i))
+			ht_nsys_put_f64(n, HT_NSYS_PAYLOAD, sqlite3_column_double(query, i));
+	if (!domain && (text.n < 4 || memcmp(text.at, "nccl", 4) != 0) &&
+	        ht_db_is_null(query, N_JSON) && ht_db_is_null(query, N_JSON_ID))
+		return HT_OK;
+	struct text json = row_text(x, query, N_JSON, N_JSON_ID);
+	if (json.at && ht_json_valid(json.at, json.n))
+		ht_row_put(&n->db.rows, x->arg_json, ht_rows_text(&n->db.rows, json.at, json.n));
+	struct ht_nsys_payload payload;
+	bool has_payload = ht_nsys_payload_read(text.at, text.n, json.at, json.n,
+	        sqlite3_column_blob(query, N_BYTES), (size_t)sqlite3_column_bytes(query, N_BYTES),
+	        &payload);
+	return has_payload ? ht_nsys_payload_put(n, &x->payload, text.at, text.n, &payload) : HT_OK;
+}
+
+/* The name of an event that is no operator. */
+static uint32_t plain_name(struct nvtx *x, const struct ht_db_word *domain, struct text text)
+{
+	struct text module;
+	int length;
+	if (find_module(text, &module))
+		length = snprintf(x->name, sizeof x->name, "nn.Module: %.*s",
+		        (int)(module.n < 480 ? module.n : 480), module.at);
+	else if (domain && text.n + domain->n + 2 < sizeof x->name)
+		length = snprintf(
+		        x->name, sizeof x->name, "%s:%.*s", domain->text, (int)text.n, text.at);
+	else
+		return ht_rows_text(&x->n->db.rows, text.at ? text.at : "", text.n);
+	return ht_rows_text(&x->n->db.rows, x->name, (size_t)length);
+}
+
+static enum ht_status put_end(struct nvtx *x, sqlite3_stmt *query, uint32_t name)
+{
+	int64_t tid = ht_db_i64(query, N_END_TID, ht_db_i64(query, N_TID, 0));
+	ht_nsys_begin(x->n, 'e', HT_NSYS_CAT_RANGE, name);
+	ht_row_process(&x->n->db.rows, ht_nsys_pid(tid), ht_nsys_tid(tid));
+	ht_row_time(&x->n->db.rows, sqlite3_column_int64(query, N_END));
+	ht_nsys_put_cell(x->n, HT_NSYS_RANGE_ID, query, N_RANGE);
+	return ht_nsys_end(x->n);
+}
+
+/* A rank that programs say: "rank 3", "rank=3". */
+static void look_for_rank(struct nvtx *x, struct text text)
+{
+	int64_t rank;
+	if (x->n->rank == HT_NO_I64 && text.n >= 6 && text.n < 16 && !memcmp(text.at, "rank", 4) &&
+	        strchr(" =:_", text.at[4]) &&
+	        number_of((struct text){ text.at + 5, text.n - 5 }, &rank))
+		x->n->rank = rank;
+}
+
+static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
+{
+	struct ht_nsys *n = x->n;
+	struct ht_rows *rows = &n->db.rows;
+	int64_t start_ns, dur_ns, type = ht_db_i64(query, N_TYPE, NVTX_RANGE),
+	                          tid = ht_db_i64(query, N_TID, 0),
+	                          i_domain = ht_db_i64(query, N_DOMAIN, 0);
+	bool is_open, is_range = type == NVTX_RANGE || type == NVTXT_RANGE,
+	              is_mark = type == NVTX_MARK || type == NVTXT_MARK,
+	              is_loose = type == NVTX_START_END || type == NVTXT_START_END;
+	if (!is_range && !is_mark && !is_loose)
+		return HT_OK;
+	if (!ht_nsys_times(n, query, &start_ns, &dur_ns, &is_open))
+		return HT_OK;
+	struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
+	if (!x->has_names && (i_domain || !ht_db_is_null(query, N_CATEGORY)))
+		HT_TRY(read_dictionary(x));
+	const struct ht_db_word *domain = i_domain ? ht_db_words_find(&x->domains, i_domain) : NULL;
+	struct op_text op = { .n_name = text.n };
+	if (text.at && is_range && !i_domain)
+		op = take_apart(text);
+	bool is_op = is_range && !i_domain && text.at && (op.n_name < text.n || is_op_name(text));
+	look_for_rank(x, text);
+	uint32_t name =
+	        is_op ? ht_rows_text(rows, text.at, op.n_name) : plain_name(x, domain, text);
+	ht_nsys_begin(n,
+	        is_range  ? 'X'
+	        : is_mark ? 'i'
+	                  : 'b',
+	        is_op                      ? HT_NSYS_CAT_OP
+	        : is_mark                  ? HT_NSYS_CAT_MARK
+	        : is_loose                 ? HT_NSYS_CAT_RANGE
+	        : is_library(domain, text) ? HT_NSYS_CAT_LIBRARY
+	                                   : HT_NSYS_CAT_ANNOTATION,
+	        name);
+	ht_row_process(rows, ht_nsys_pid(tid), ht_nsys_tid(tid));
+	ht_row_time(rows, start_ns);
+	if (is_range)
+		ht_row_duration(rows, dur_ns);
+	if (is_loose)
+		ht_nsys_put_cell(n, HT_NSYS_RANGE_ID, query, N_RANGE);
+	if (is_op)
+		put_op_args(x, &op);
+	if (is_open && !is_mark)
+		ht_row_put(rows, x->arg_finished, 0);
+	HT_TRY(put_extras(x, query, domain, text));
+	HT_TRY(ht_nsys_end(n));
+	return is_loose && !is_open ? put_end(x, query, name) : HT_OK;
+}
+
+enum ht_status ht_nsys_read_nvtx(struct ht_nsys *n)
+{
+	struct ht_rows *rows = &n->db.rows;
+	struct nvtx x = { .n = n };
+	sqlite3_stmt *query = NULL;
+	x.arg_dims = ht_rows_column(rows, "Input Dims", 10, HT_ARG_JSON);
+	x.arg_inputs = ht_nsys_text_arg(n, "input_op_ids");
+	x.arg_domain = ht_nsys_text_arg(n, "domain");
+	x.arg_category = ht_nsys_text_arg(n, "nvtx category");
+	x.arg_json = ht_rows_column(rows, "payload data", 12, HT_ARG_JSON);
+	x.arg_finished = ht_rows_column(rows, "finished", 8, HT_ARG_BOOL);
+	ht_nsys_payload_args_make(n, &x.payload);
+	enum ht_status status = ht_nsys_select(n, "NVTX_EVENTS", nvtx_columns, "globalTid", &query);
+	while (ht_db_next(&n->db, query, &status))
+		status = put_row(&x, query);
+	sqlite3_finalize(query);
+	ht_db_words_done(&n->db, &x.domains);
+	ht_db_words_done(&n->db, &x.categories);
+	return status;
+}
+
+#endif
