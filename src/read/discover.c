@@ -9,7 +9,6 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/search.h"
-#include "read/derived_trace.h"
 #include "read/lone_files.h"
 #include "read/look.h"
 #include "read/part_path.h"
