@@ -8,9 +8,9 @@
 
 #include "base/hash.h"
 #include "model/calls/attribution.h"
-#include "model/calls/op_details.h"
 #include "model/calls/op_tree.h"
 #include "model/communication/comm_calls.h"
+#include "model/groups/op_groups.h"
 #include "model/rows/work_names.h"
 
 #include <stdlib.h>
@@ -80,23 +80,28 @@ static void pool(struct timed *into, const struct timed *from)
 	}
 }
 
-static void add_part(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns,
-        uint32_t row, int64_t count)
+static void add_timed(struct times *t, const struct timed *timed)
 {
-	const struct timed timed = { name, ns, count, ns, row, (uint8_t)kind };
-	if (!name || ns <= 0 || t->no_memory)
+	if (!timed->name || t->no_memory)
 		return;
 	if (!reserve(t)) {
 		t->no_memory = true;
 		return;
 	}
-	size_t at = slot_of(t, timed.kind, name);
+	size_t at = slot_of(t, timed->kind, timed->name);
 	if (t->slots[at]) {
-		pool(&t->list[t->slots[at] - 1], &timed);
+		pool(&t->list[t->slots[at] - 1], timed);
 		return;
 	}
-	t->list[t->n++] = timed;
+	t->list[t->n++] = *timed;
 	t->slots[at] = (uint32_t)t->n;
+}
+
+static void add_part(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns,
+        uint32_t row, int64_t count)
+{
+	if (ns > 0)
+		add_timed(t, &(const struct timed){ name, ns, count, ns, row, (uint8_t)kind });
 }
 
 static void add(struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
@@ -166,11 +171,44 @@ static enum ht_status put_times(struct times *t, ht_table *table)
 		struct timed sum = t->list[first];
 		for (end = first + 1; end < t->n && !by_kind_and_name(&sum, &t->list[end]); end++)
 			pool(&sum, &t->list[end]);
-		t->list[n++] = sum;
+		if (sum.ns > 0)
+			t->list[n++] = sum;
 	}
 	t->n = n;
 	put_most(t, table);
 	return HT_OK;
+}
+
+/* Times and calls are those of `operators`, kernels of graphs with them. */
+static bool add_op_groups(struct times *t, const ht_table *groups)
+{
+	static const struct {
+		uint8_t kind, value;
+	} times[] = { { HT_TOP_OPERATOR, HT_OP_DEVICE_SELF },
+		{ HT_TOP_OPERATOR_HOST, HT_OP_HOST_SELF } };
+	for (size_t i = 0; i < ht_table_n_rows(groups); i++) {
+		const char *text = ht_table_str(groups, i, HT_OP_NAME);
+		const char *name = ht_arena_strndup(t->run->scratch, text, strlen(text));
+		if (!name)
+			return false;
+		for (size_t k = 0; k < HT_COUNT(times); k++)
+			add_timed(t, &(const struct timed){ .name = name,
+			                     .ns = ht_table_i64(
+			                             groups, i, HT_N_OP_KEYS + times[k].value),
+			                     .count = ht_table_i64(
+			                             groups, i, HT_N_OP_KEYS + HT_OP_CALLS),
+			                     .row = HT_NONE,
+			                     .kind = times[k].kind });
+	}
+	return true;
+}
+
+/* The call with most time of its own is the evidence; the time is counted already. */
+static void add_evidence(
+        struct times *t, enum ht_top_kind kind, const char *name, int64_t ns, uint32_t row)
+{
+	if (ns > 0)
+		add_timed(t, &(const struct timed){ name, 0, 0, ns, row, (uint8_t)kind });
 }
 
 static enum ht_status add_operators(struct times *t, const struct ht_frame *frame)
@@ -179,7 +217,17 @@ static enum ht_status add_operators(struct times *t, const struct ht_frame *fram
 	const struct ht_trace *trace = run->trace;
 	struct ht_traits traits;
 	struct ht_op_tree tree;
+	ht_table *groups;
 	bool *chosen;
+	HT_TRY(ht_table_new(
+	        run->ctx, "operators", ht_op_group_columns, HT_N_OP_GROUP_COLUMNS, &groups));
+	enum ht_status status = ht_op_groups_put(run, false, false, groups);
+	if (status == HT_OK)
+		status = ht_table_finish(run->ctx, groups);
+	if (status == HT_OK && !add_op_groups(t, groups))
+		status = ht_fail_nomem(run->ctx);
+	ht_table_free(groups);
+	HT_TRY(status);
 	HT_TRY(ht_traits_init(run, trace, &traits));
 	HT_TRY(ht_op_tree_make(run, &traits, &tree));
 	HT_TRY(ht_frame_marks(run, frame, &chosen));
@@ -188,16 +236,8 @@ static enum ht_status add_operators(struct times *t, const struct ht_frame *fram
 		const char *name = ht_str(trace, trace->name[node->row]);
 		if (!node->is_counted || !chosen[node->row])
 			continue;
-		add(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
-		add(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
-	}
-	const struct ht_side_table *details = ht_op_details_find(run);
-	struct ht_op_detail op;
-	for (uint64_t row = 0; details && row < details->n_rows; row++) {
-		if (!ht_op_detail_read(trace, details, row, &op))
-			continue;
-		add(t, HT_TOP_OPERATOR, op.name, op.device_self_ns, HT_NONE);
-		add(t, HT_TOP_OPERATOR_HOST, op.name, op.host_self_ns, HT_NONE);
+		add_evidence(t, HT_TOP_OPERATOR, name, node->device_self_ns, node->row);
+		add_evidence(t, HT_TOP_OPERATOR_HOST, name, node->host_self_ns, node->row);
 	}
 	return HT_OK;
 }

@@ -103,6 +103,30 @@ def test_idle_is_one_number(run):
             assert total(table, "idle_ns") == total(idle.get(key, ()), "idle_ns"), (key, options)
 
 
+#: what summary tells of, the verb with all of it, and its columns of time and number
+TOLD = {"operators": ("operators", "device_self_ns", "calls"), "kernels": ("kernels", "total_ns", "calls"),
+        "collectives": ("kernels", "total_ns", "calls")}
+
+
+def test_what_summary_tells_is_what_its_verbs_count():
+    """Each operator and kernel that is named has the time and the number of calls that the verb behind the line has."""
+    n = 0
+    for run in runs():
+        said = json.loads(support.output("summary", run, "--format", "json"))
+        columns = [column["name"] for column in said["columns"]]
+        for row in (dict(zip(columns, cells)) for cells in said["rows"]):
+            if row["kind"] not in TOLD or row["state"] != "found" or row["denominator"].startswith("operator self CPU"):
+                continue
+            verb, ns, count = TOLD[row["kind"]]
+            table = by(rows(verb, run), "name")
+            for item in json.loads(row["values"])["items"]:
+                if (item["name"],) in table:  # others are shortened
+                    found = table[item["name"],]
+                    assert (total(found, ns), total(found, count)) == (item["ns"], item["count"]), (run, item)
+                    n += 1
+    assert n > 20
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random(seed, tmp_path):
     path, pieces = write_random(tmp_path, seed)

@@ -412,7 +412,7 @@ static const char *bound_text(struct ht_telling *s, const struct part *part)
 	case BOUND_COMPUTE: return ht_term("bound.compute");
 	case BOUND_MEMORY: return ht_term("bound.memory");
 	case BOUND_COMM:
-		return ht_term(!s->f.compares     ? "bound.communication_one_rank"
+		return ht_term(s->f.parts->n < 2  ? "bound.communication_one_rank"
 		               : s->f.knows_waits ? "bound.communication"
 		                                  : "bound.communication_unmatched");
 	case BOUND_RANK:
