@@ -53,7 +53,8 @@ const struct ht_analysis ht_analysis_recipe = {
 """
 
 VIEW = """// How many events there are.
-import { Head, VerbTable } from "../app/parts";
+import { Head } from "../app/Head";
+import { VerbTable } from "../app/parts";
 
 export function Recipe() {
   return (
@@ -160,8 +161,8 @@ def add_all(tree):
            "\t\tht_table_put_i64(table, COL_N_RECIPES, 7);\n")
     write(tree, "web/src/views/Recipe.tsx", VIEW)
     change(tree, "web/src/views/registry.ts", 'import { Sequences }', 'import { Recipe } from "./Recipe";\n')
-    change(tree, "web/src/views/registry.ts", '  { id: "diff"',
-           '  { id: "recipe", title: "Recipe", group: BREAKDOWNS, component: Recipe },\n')
+    change(tree, "web/src/views/registry.ts", '      { id: "kernel-types"',
+           '      { id: "recipe", title: "Recipe", component: Recipe },\n')
     write(tree, "src/read/recipe_lines.c", READER)
     change(tree, "src/read/readers.def", "READER(kineto)", "READER(recipe_lines)\n")
     write(tree, "docs/formats/recipe.md", "# Lines of a recipe\n\nA name, a start and a duration in ns.\n")
