@@ -14,28 +14,40 @@
 
 /* ---- peers ---- */
 
-/* A key for each node that can have peers; 0: none. The n-th of its name in the step of its rank. */
-static void key_rank(
-        const struct ht_event_job *job, size_t i_rank, uint32_t *counts, uint64_t *keys)
+/* Room for the nodes of one rank, to be put in order. */
+struct nodes {
+	uint64_t *keys; /* name and step, of those that can have peers */
+	uint32_t *list;
+	size_t n;
+};
+
+/* A key for each node that can have peers; 0: none. The n-th of its name in the step of its rank: equal names are brought
+ * together, in the order of nodes. */
+static bool key_rank(
+        const struct ht_event_job *job, size_t i_rank, struct nodes *room, uint64_t *keys)
 {
 	const struct ht_event_rank *r = &job->ranks[i_rank];
-	size_t n_counts = ((size_t)r->n_texts + 1) * (job->n_windows + 1) * 2;
-	memset(counts, 0, n_counts * sizeof *counts);
+	room->n = 0;
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t node = r->first + i;
 		const char *name = ht_event_job_name(job, node);
-		size_t text = name ? r->text[i] : r->n_texts;
 		bool is_work = job->flags[node] & HT_EVENT_WORK;
 		keys[node] = 0;
 		if (job->step[node] == HT_NONE || (job->flags[node] & HT_EVENT_COMM))
 			continue;
-		uint32_t *nth =
-		        &counts[(text * (job->n_windows + 1) + job->step[node]) * 2 + is_work];
 		uint64_t key = ht_hash_mix(r->shape, name ? ht_hash(name, strlen(name)) : 1);
-		key = ht_hash_mix(key, (uint64_t)job->step[node] << 33 | (uint64_t)is_work << 32);
-		key = ht_hash_mix(key, ++*nth);
-		keys[node] = key ? key : 1;
+		room->keys[room->n] =
+		        ht_hash_mix(key, (uint64_t)job->step[node] << 33 | (uint64_t)is_work << 32);
+		room->list[room->n++] = node;
 	}
+	if (!ht_sort_keys(job->run->ctx->mem, room->keys, room->list, room->n))
+		return false;
+	for (size_t i = 0, nth = 0; i < room->n; i++) {
+		nth = i && room->keys[i] == room->keys[i - 1] ? nth + 1 : 1;
+		uint64_t key = ht_hash_mix(room->keys[i], nth);
+		keys[room->list[i]] = key ? key : 1;
+	}
+	return true;
 }
 
 static uint32_t ranks_alike(const struct ht_event_job *job, uint64_t shape)
@@ -44,14 +56,6 @@ static uint32_t ranks_alike(const struct ht_event_job *job, uint64_t shape)
 	for (size_t i = 0; i < job->n_ranks; i++)
 		n += job->ranks[i].shape == shape;
 	return n;
-}
-
-static size_t most_counts(const struct ht_event_job *job)
-{
-	size_t most = 0;
-	for (size_t i = 0; i < job->n_ranks; i++)
-		most = job->ranks[i].n_texts > most ? job->ranks[i].n_texts : most;
-	return (most + 1) * (job->n_windows + 1) * 2;
 }
 
 static void group_peers(struct ht_event_editor *e, const uint64_t *keys, size_t n)
@@ -85,12 +89,15 @@ enum ht_status ht_event_editor_make(struct ht_event_job *job, struct ht_event_ed
 		.n_ranks = ht_arena_room(a, (n + 1) * sizeof(uint32_t)),
 		.room = ht_arena_room(a, 2 * (job->n_ranks + 1) * sizeof(double)) };
 	uint64_t *keys = ht_arena_room(a, (n + 1) * sizeof *keys);
-	uint32_t *counts = ht_arena_room(a, most_counts(job) * sizeof *counts);
+	struct nodes room = { ht_arena_room(a, (n + 1) * sizeof *room.keys),
+		ht_arena_room(a, (n + 1) * sizeof *room.list), 0 };
 	if (!ret->dur || !ret->scale || !ret->is_apart || !ret->is_chosen || !ret->peers ||
-	        !ret->first_peer || !ret->n_ranks || !ret->room || !keys || !counts)
+	        !ret->first_peer || !ret->n_ranks || !ret->room || !keys || !room.keys ||
+	        !room.list)
 		return ht_fail_nomem(job->run->ctx);
 	for (size_t i = 0; i < job->n_ranks; i++)
-		key_rank(job, i, counts, keys);
+		if (!key_rank(job, i, &room, keys))
+			return ht_fail_nomem(job->run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!keys[i])
 			continue;
