@@ -3,12 +3,11 @@
  *
  * The runs are the server's own, as far as they are read. A client that takes text/event-stream hears progress and warnings
  * before the answer (request->events). The server has nothing to say on its own, so that GET is answered with 405, as the
- * protocol has it, and it keeps no sessions: a request cannot be cancelled by another one, and the level of messages stays.
+ * protocol has it. Level, version and what is cancelled are the session's, where the client has one (sessions.h).
  */
 #include "route.h"
 #include "server.h"
-
-#include "holotrace/mcp.h"
+#include "sessions.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,16 +88,33 @@ enum ht_status serve_mcp(struct serve_request *request, struct serve_response *r
 		.notify = request->events.write != NULL ? &request->events : NULL,
 		.log_level = LOG_WARNING,
 		.is_old = request->mcp_version != NULL &&
-		          strcmp(request->mcp_version, "2024-11-05") == 0 };
+		          strcmp(request->mcp_version, "2024-11-05") == 0,
+		.request = request->mcp_request };
 	if (request->mcp_version != NULL && !ht_mcp_has_version(request->mcp_version))
 		return serve_refuse(response, 400, "take the one that initialize answers",
 		        "no such MCP-Protocol-Version");
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	enum ht_status status =
 	        ht_mcp_answer(request->ctx, &host, request->body, request->n_body, &sink);
-	/* a notification has no answer but that it was taken */
-	if (status == HT_OK && response->body.n == 0)
-		response->status = 202;
+	/* A notification has no answer but that it was taken, a request that was cancelled has none: a stream without it. */
+	if (status == HT_OK && response->body.n == 0 && !response->body.failed) {
+		bool is_cancelled = request->mcp_request != NULL;
+		bool is_stream = is_cancelled && request->events.write != NULL;
+		response->status = is_stream ? 200 : is_cancelled ? 204 : 202;
+		response->type = is_stream ? "text/event-stream" : NULL;
+	}
 	/* a full buffer is said by its owner */
 	return response->body.failed ? HT_OK : status;
+}
+
+enum ht_status serve_mcp_end(struct serve_request *request, struct serve_response *response)
+{
+	if (request->mcp_session == NULL)
+		return serve_refuse(response, 400, "it is in the answer to initialize",
+		        "the header Mcp-Session-Id is missing");
+	if (!sessions_end(request->server->sessions, request->mcp_session, now_ms()))
+		return serve_refuse(
+		        response, 404, NULL, "there is no such session, or it has ended");
+	response->status = 204;
+	return HT_OK;
 }

@@ -38,6 +38,8 @@ static void let_go(struct serve_request *request)
 	request->n_others = 0;
 	snapshot_release(request->run);
 	request->run = NULL;
+	ht_mcp_request_end(request->mcp_request);
+	request->mcp_request = NULL;
 }
 
 void exchange_free(struct exchange *exchange)
@@ -142,7 +144,6 @@ static bool parse(struct exchange *exchange)
 {
 	struct serve_request *request = &exchange->request;
 	struct serve_response *response = &exchange->response;
-	const char *allowed = NULL;
 	char *path, *query;
 	if (!cut_prefix(exchange, &path)) {
 		(void)serve_refuse(response, 404, NULL, "there is nothing here");
@@ -153,19 +154,17 @@ static bool parse(struct exchange *exchange)
 		*query++ = '\0';
 	if (!serve_query_parse(request, response, query))
 		return false;
-	exchange->route = exchange->wants_slash
-	                          ? route_at(0)
-	                          : route_find(exchange->method, path, request->names, &allowed);
+	exchange->route = exchange->wants_slash ? route_at(0)
+	                                        : route_find(exchange->method, path, request->names,
+	                                                  exchange->allow);
 	for (size_t i = 0; i < 3 && exchange->route != NULL; i++)
 		if (request->names[i] != NULL &&
 		        !serve_decode((char *)(uintptr_t)request->names[i], false))
 			exchange->route = NULL;
 	if (exchange->route == NULL) {
-		exchange->allow = allowed;
-		(void)serve_refuse(response, allowed != NULL ? 405 : 404,
-		        "see /api/v1/openapi.json",
-		        allowed != NULL ? "the path takes %s" : "there is nothing here",
-		        allowed != NULL ? allowed : "");
+		bool is_path = exchange->allow[0] != '\0';
+		(void)serve_refuse(response, is_path ? 405 : 404, "see /api/v1/openapi.json",
+		        is_path ? "the path takes %s" : "there is nothing here", exchange->allow);
 		return false;
 	}
 	request->server = exchange->server;
@@ -269,6 +268,9 @@ static char *question_of(const struct exchange *exchange, const char *coding)
 	serve_puts(&text, "\x1d");
 	if (request->mcp_version != NULL)
 		serve_puts(&text, request->mcp_version);
+	serve_puts(&text, "\x1d");
+	if (exchange->is_own)
+		serve_printf(&text, "%p", (const void *)exchange);
 	serve_puts(&text, "\x1d");
 	serve_puts(&text, request->body);
 	serve_put(&text, "", 1);
@@ -375,6 +377,35 @@ static void take_body(struct exchange *exchange)
 	request->body = exchange->body.bytes != NULL ? exchange->body.bytes : "";
 }
 
+/* What a message means to its session is noted as it comes, in the order of messages: one that cancels another is not
+ * behind it in a queue. An initialize begins a session; other messages without an id are answered without one. */
+static bool enter_session(struct exchange *exchange)
+{
+	struct serve_request *request = &exchange->request;
+	struct sessions *sessions = exchange->server->sessions;
+	enum session_found found = SESSION_TAKEN;
+	if (request->mcp_session == NULL) {
+		if (!sessions_begin(sessions, request->body, request->n_body, now_ms(),
+		            exchange->session_id))
+			found = SESSION_NOMEM;
+	} else {
+		found = sessions_take(sessions, request->mcp_session, request->body,
+		        request->n_body, now_ms(), &request->mcp_request);
+	}
+	/* what cancels a request must not wait for a worker who has one; it has nothing to tell before its answer */
+	exchange->is_own = request->mcp_request != NULL;
+	exchange->is_short = request->mcp_session != NULL && !exchange->is_own;
+	if (exchange->is_short)
+		request->events.write = NULL;
+	request->mcp_session = NULL; /* the head may be gone before the answer is there */
+	if (found == SESSION_UNKNOWN)
+		(void)serve_refuse(&exchange->response, 404, "begin another one with initialize",
+		        "there is no such session, or it has ended");
+	if (found == SESSION_NOMEM)
+		(void)serve_refuse(&exchange->response, 503, NULL, "out of memory");
+	return found == SESSION_TAKEN;
+}
+
 enum next_step exchange_begin(struct exchange *exchange)
 {
 	bool is_refused = exchange->is_refused;
@@ -393,12 +424,14 @@ enum next_step exchange_begin(struct exchange *exchange)
 		is_refused = !hold_runs(exchange);
 	if (!is_refused && exchange->route->flags & ROUTE_ALL)
 		exchange->request.generation = generation_of(&exchange->server->runs);
+	if (!is_refused && exchange->route->flags & ROUTE_MCP)
+		is_refused = !enter_session(exchange);
 	if (is_refused) {
 		let_go(&exchange->request);
 		refuse(exchange);
 		return STEP_DONE;
 	}
-	if (!(exchange->route->flags & ROUTE_ACTS))
+	if (!(exchange->route->flags & ROUTE_ACTS) && !exchange->is_short)
 		return ask(exchange);
 	exchange->answer = run_route(exchange);
 	return STEP_DONE;
@@ -408,7 +441,7 @@ enum next_step exchange_begin(struct exchange *exchange)
 static void tell_all(
         struct exchange *exchange, struct answer *answer, void (*told)(struct exchange *exchange))
 {
-	bool keep = answer != NULL && answer->status == 200;
+	bool keep = answer != NULL && answer->status == 200 && !exchange->is_own;
 	if (keep)
 		write_etag(exchange, answer->etag);
 	struct waiter *waiter =

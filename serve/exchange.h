@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "route.h"
 #include "server.h"
+#include "sessions.h"
 
 #define EXCHANGE_MAX_BODY ((size_t)1 << 20)
 
@@ -37,6 +38,8 @@ struct exchange {
 	struct answer *answer;
 	bool is_refused;  /* it is not understood; the response says why */
 	bool is_modified; /* the client has another version */
+	bool is_own;      /* of a session: the answer is for nobody else */
+	bool is_short;    /* of a session, and no request: done at once */
 	bool sets_cookie; /* opened with the token in the URL */
 	bool wants_slash; /* the prefix without its slash */
 	bool is_told;     /* computed, or given up */
@@ -47,8 +50,9 @@ struct exchange {
 	struct serve_buffer
 	        events; /* told before the answer, as text/event-stream; with it at the end */
 	size_t n_events_sent;
-	bool has_end;      /* the answer is among the events */
-	const char *allow; /* of a wrong method: the right ones; static */
+	bool has_end;                      /* the answer is among the events */
+	char allow[ROUTE_ALLOWED_BYTES];   /* of a wrong method: the right ones */
+	char session_id[SESSION_ID_BYTES]; /* of the session that it begins; empty: none */
 	uint64_t deadline_ms;
 };
 

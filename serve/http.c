@@ -105,8 +105,10 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *re
 	}
 	if (answer->status == 503)
 		add(response, "Retry-After", "1");
-	if (exchange->allow != NULL)
+	if (exchange->allow[0] != '\0')
 		add(response, "Allow", exchange->allow);
+	if (answer->status == 200 && exchange->session_id[0] != '\0')
+		add(response, "Mcp-Session-Id", exchange->session_id);
 	if (answer->status == 308) {
 		snprintf(text, sizeof(text), "%s/", options->path_prefix);
 		add(response, "Location", text);
@@ -191,6 +193,9 @@ static void put_end(struct exchange *exchange)
 	const struct answer *answer = exchange->answer;
 	bool is_good = answer != NULL && answer->status == 200;
 	exchange->has_end = true;
+	/* what was cancelled has none */
+	if (is_good && answer->n == 0)
+		return;
 	serve_puts(&exchange->events, "event: message\ndata: ");
 	serve_put(&exchange->events, is_good ? answer->bytes : lost,
 	        is_good ? answer->n : sizeof(lost) - 1);
@@ -302,7 +307,7 @@ void http_expire(struct http *http)
 
 /* Headers that say one thing: twice they say two, and whoever reads the request before us may have taken the other. */
 static const char *const single[] = { "Host", "Origin", "Content-Length", "Transfer-Encoding",
-	"Content-Type", "Authorization", "Sec-Fetch-Site", "Sec-Fetch-Mode" };
+	"Content-Type", "Authorization", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Mcp-Session-Id" };
 enum {
 	HOST,
 	ORIGIN,
@@ -374,6 +379,7 @@ static const char *read_headers(
 	exchange->accept_encoding = header(connection, "Accept-Encoding");
 	exchange->if_none_match = header(connection, "If-None-Match");
 	exchange->request.mcp_version = header(connection, "MCP-Protocol-Version");
+	exchange->request.mcp_session = header(connection, "Mcp-Session-Id");
 	if (accepts_events(header(connection, "Accept"))) {
 		exchange->request.events = (struct ht_sink){ put_event, exchange };
 		exchange->accept_encoding = NULL; /* the answer may have to stand among events */

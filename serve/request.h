@@ -31,6 +31,9 @@ struct serve_request {
 	const char *body; /* of POST; NUL behind it */
 	size_t n_body;
 	const char *mcp_version; /* the header MCP-Protocol-Version; NULL: none */
+	const char *
+	        mcp_session; /* the header Mcp-Session-Id, until a message is taken by it; NULL: none */
+	struct ht_mcp_request *mcp_request; /* of a session: it can be cancelled; NULL: of none */
 	struct ht_sink
 	        events; /* what is told before the answer, a message at a time; write is NULL: nowhere */
 	/* of routes with {run}: what is read of it now; stays as it is while the request lasts */

@@ -3,6 +3,7 @@
  */
 #include "route.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct route routes[] = {
@@ -56,18 +57,25 @@ static bool fits(const char *pattern, char *path, struct name names[3])
 	return *rest == '\0';
 }
 
+/* One method more of a path. */
+static void allow(char allowed[ROUTE_ALLOWED_BYTES], const char *method)
+{
+	size_t n = strlen(allowed);
+	snprintf(allowed + n, ROUTE_ALLOWED_BYTES - n, "%s%s", n > 0 ? ", " : "",
+	        strcmp(method, "GET") == 0 ? "GET, HEAD" : method);
+}
+
 const struct route *route_find(
-        const char *method, char *path, const char *texts[3], const char **ret_allowed)
+        const char *method, char *path, const char *texts[3], char ret_allowed[ROUTE_ALLOWED_BYTES])
 {
 	bool is_head = strcmp(method, "HEAD") == 0;
-	*ret_allowed = NULL;
+	ret_allowed[0] = '\0';
 	for (size_t i = 0; i < n_routes(); i++) {
 		struct name names[3] = { 0 };
 		if (!fits(routes[i].pattern, path, names))
 			continue;
 		if (strcmp(routes[i].method, is_head ? "GET" : method) != 0) {
-			*ret_allowed = strcmp(routes[i].method, "GET") == 0 ? "GET, HEAD"
-			                                                    : routes[i].method;
+			allow(ret_allowed, routes[i].method);
 			continue;
 		}
 		for (size_t k = 0; k < 3; k++) {

@@ -15,12 +15,15 @@
 #include "request.h"
 #include "response.h"
 
+#define ROUTE_ALLOWED_BYTES 32
+
 enum route_flags {
 	ROUTE_RUN = 1,   /* has {run}: 404 without one, 503 while nothing of it is read */
 	ROUTE_WAITS = 2, /* about all runs; ?after=GENERATION waits for news */
 	ROUTE_ACTS = 4,  /* changes something: done at once, never kept */
 	ROUTE_OPEN = 8,  /* the page itself, which others may link to */
 	ROUTE_ALL = 16,  /* about all runs, as they are now */
+	ROUTE_MCP = 32,  /* messages of sessions, see sessions.h */
 };
 
 /* An answer follows from the route, the query and the generation of what it is about, unless the route acts: it gets
@@ -40,9 +43,9 @@ struct route {
 #undef ROUTE
 
 /* The route of a path, with the parts that stand for names; NULL when there is none. allowed lists the methods
- * of the path when only the method is wrong. Parts point into path, which is cut at them. */
-const struct route *route_find(
-        const char *method, char *path, const char *names[3], const char **ret_allowed);
+ * of the path when only the method is wrong, else it is empty. Parts point into path, which is cut at them. */
+const struct route *route_find(const char *method, char *path, const char *names[3],
+        char ret_allowed[ROUTE_ALLOWED_BYTES]);
 const struct route *route_at(size_t i);
 
 #endif

@@ -6,22 +6,25 @@
 #include "answers.h"
 #include "guard.h"
 #include "pool.h"
+#include "random.h"
 #include "scan.h"
+#include "sessions.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
 #include <unistd.h>
 
 #define ANSWERS_BYTES   ((size_t)128 << 20)
 #define TIMELINES_BYTES ((uint64_t)512 << 20)
 #define MAX_WORKERS     16
 #define MAX_QUEUED      1000
+#define MAX_SESSIONS    500
+#define SESSION_IDLE_MS ((uint64_t)8 * 60 * 60 * 1000)
+
+static const struct session_limits session_limits = { .max = MAX_SESSIONS,
+	.idle_ms = SESSION_IDLE_MS };
 
 const char *serve_teller(bool facts)
 {
@@ -52,20 +55,6 @@ enum ht_status server_ctx(const struct server *server, ht_ctx **ret_ctx)
 char *copy_text(const char *text)
 {
 	return text != NULL ? strdup(text) : NULL;
-}
-
-/* From the kernel, and where it has no call for that, or is too old for it, from its device. */
-static bool random_bytes(void *bytes, size_t n)
-{
-#ifdef SYS_getrandom
-	if (syscall(SYS_getrandom, bytes, n, 0) == (long)n)
-		return true;
-#endif
-	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-	bool is_full = fd >= 0 && read(fd, bytes, n) == (ssize_t)n;
-	if (fd >= 0)
-		close(fd);
-	return is_full;
 }
 
 /* A text of the server's own in place of the caller's; false when out of memory. */
@@ -122,17 +111,14 @@ static bool keep_options(struct server *server, const struct serve_options *give
 static bool make_token(struct server *server)
 {
 	struct serve_options *options = &server->options;
-	unsigned char bytes[16];
-	char text[2 * sizeof(bytes) + 1];
+	char text[33];
 	bool is_local =
 	        !options->bind_all && (options->host == NULL || guard_is_loopback(options->host) ||
 	                                      strcmp(options->host, "::1") == 0);
 	if (is_local || options->token != NULL)
 		return true;
-	if (!random_bytes(bytes, sizeof(bytes)))
+	if (!random_hex(text, sizeof(text)))
 		return false;
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 	options->token = text;
 	return keep(server, &options->token);
 }
@@ -203,10 +189,11 @@ static enum ht_status start(
 	server->runs.root = scan_root(server->options.sources, server->options.n_sources);
 	server->answers = answers_new(ANSWERS_BYTES);
 	server->timelines = timelines_new(TIMELINES_BYTES);
+	server->sessions = sessions_new(&session_limits);
 	int n_workers = server->n_cpus < 2 ? 2 : server->n_cpus;
 	server->pool = pool_new(n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS, MAX_QUEUED);
 	if (server->runs.root == NULL || server->answers == NULL || server->timelines == NULL ||
-	        server->pool == NULL)
+	        server->sessions == NULL || server->pool == NULL)
 		return HT_NOMEM;
 	enum ht_status status = http_start(server, error);
 	if (status != HT_OK)
@@ -278,6 +265,7 @@ void serve_stop(struct server *server)
 	answers_free(server->answers);
 	free_runs(&server->runs);
 	timelines_free(server->timelines);
+	sessions_free(server->sessions);
 	for (size_t i = 0; i < server->n_texts; i++)
 		free(server->texts[i]);
 	free(server->texts);

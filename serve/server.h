@@ -9,6 +9,7 @@
 
 struct answers;
 struct pool;
+struct sessions;
 struct http;
 
 #define SERVER_MAX_LOADERS 8
@@ -20,6 +21,7 @@ struct server {
 	struct runs runs;
 	struct answers *answers;     /* what was answered before */
 	struct timelines *timelines; /* those that are open */
+	struct sessions *sessions;   /* of agents */
 	struct pool *pool;           /* who computes answers */
 	struct http *http;           /* who talks to clients */
 	char *url;

@@ -2,7 +2,7 @@
  * mcp.h - the Model Context Protocol over the analyses: what programs that drive a language model ask.
  *
  * Messages of JSON-RPC 2.0 in, messages out. How they travel is the front end's: lines of standard input and output
- * (ht_mcp_open), or the body of a request and its answer (ht_mcp_answer). Nothing is written anywhere else, and only
+ * (ht_mcp_open), or the body of a request and its answer (ht_mcp_answer, and ht_mcp_client_new for sessions). Nothing is written anywhere else, and only
  * what the host lists can be read. A header of its own, beside holotrace.h, whose contract it shares.
  */
 #ifndef HOLOTRACE_MCP_H
@@ -28,6 +28,11 @@ struct ht_mcp_run {
 	int64_t mtime_ns; /* of its newest file */
 };
 
+/* What is remembered of one client between its messages: version, level of messages, requests under way. */
+typedef struct ht_mcp_client ht_mcp_client;
+/* A request of a client under way, which a message of the same client may cancel. */
+typedef struct ht_mcp_request ht_mcp_request;
+
 /* False: no more are wanted. */
 typedef bool (*ht_mcp_run_fn)(void *to, const struct ht_mcp_run *run);
 
@@ -46,9 +51,12 @@ struct ht_mcp_host {
 	int log_level;      /* 0 debug to 7 emergency: less is not told */
 	bool is_old;        /* the client speaks 2024-11-05: no structured content */
 	uint64_t max_bytes; /* of an answer, 0: 20 KB */
+	/* What ht_mcp_client_take made of the message; NULL: of no client. Level and version are the client's then. */
+	const ht_mcp_request *request;
 };
 
-/* Answer one message with at most one, which is written to the sink with a newline; nothing is written for a notification.
+/* Answer one message with at most one, which is written to the sink with a newline; nothing is written for a notification, nor
+ * for a request that was cancelled.
  * The context has the limits: memory, threads, and a progress function that may cancel. What is wrong with a message is
  * told in the answer; a failure is one of memory or of the sink. */
 HT_API enum ht_status ht_mcp_answer(ht_ctx *ctx, const struct ht_mcp_host *host,
@@ -56,6 +64,20 @@ HT_API enum ht_status ht_mcp_answer(ht_ctx *ctx, const struct ht_mcp_host *host,
 
 /* Is it a version of the protocol that is spoken here? */
 HT_API bool ht_mcp_has_version(const char *version);
+
+/* The client that an initialize begins, NULL when the message is none, or one that is refused; with a NULL message one that
+ * has said nothing yet. The calls about it may come from any thread. */
+HT_API enum ht_status ht_mcp_client_new(
+        ht_ctx *ctx, const char *message, size_t n, ht_mcp_client **ret_client) HT_MUST_USE;
+/* Cancel what is under way; it goes with the last request that ends. */
+HT_API void ht_mcp_client_free(ht_mcp_client *client);
+/* Whether requests of it are under way. */
+HT_API bool ht_mcp_client_is_busy(ht_mcp_client *client);
+/* Take note of a message of the client, before it is answered: its level, its version, what it cancels, and that it is under
+ * way, until ht_mcp_request_end. ret_request is NULL for what cannot be cancelled. HT_NOMEM only. */
+HT_API enum ht_status ht_mcp_client_take(ht_mcp_client *client, const char *message, size_t n,
+        ht_mcp_request **ret_request) HT_MUST_USE;
+HT_API void ht_mcp_request_end(ht_mcp_request *request);
 
 typedef struct ht_mcp ht_mcp; /* a session over the runs of folders */
 

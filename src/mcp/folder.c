@@ -55,7 +55,7 @@ struct mcp_folder {
 	struct opened *opened; /* the newest first */
 };
 
-static uint64_t now_ms(void)
+uint64_t mcp_now_ms(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -208,7 +208,7 @@ static enum ht_status look(struct mcp_folder *folder, ht_ctx *ctx)
 {
 	struct listing *listing = &folder->listing;
 	ht_catalog *catalog;
-	if (listing->looked_ms && now_ms() - listing->looked_ms < LOOK_AGAIN_MS)
+	if (listing->looked_ms && mcp_now_ms() - listing->looked_ms < LOOK_AGAIN_MS)
 		return HT_OK;
 	HT_TRY(ht_catalog_find(ctx, folder->options.sources, folder->options.n_sources, &catalog));
 	size_t n = 0;
@@ -223,7 +223,7 @@ static enum ht_status look(struct mcp_folder *folder, ht_ctx *ctx)
 	for (size_t i = 0; ok && i < n; i++)
 		ok = add_recording(folder, listing, ht_catalog_at(catalog, i), n - i);
 	ht_catalog_free(catalog);
-	listing->looked_ms = ok ? now_ms() : 0;
+	listing->looked_ms = ok ? mcp_now_ms() : 0;
 	if (!ok)
 		listing->n = 0;
 	return ok ? HT_OK : ht_fail_nomem(ctx);

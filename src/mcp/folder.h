@@ -17,4 +17,7 @@ void mcp_folder_host(struct mcp_folder *folder, struct ht_mcp_host *host);
 /* Confine a context to the sources. */
 enum ht_status mcp_folder_confine(struct mcp_folder *folder, ht_ctx *ctx) HT_MUST_USE;
 
+/* Milliseconds of a clock that only goes forward. */
+uint64_t mcp_now_ms(void);
+
 #endif

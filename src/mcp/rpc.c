@@ -4,7 +4,7 @@
  * A message is an object with "jsonrpc", "method" and, unless it is a notification, "id": a text, a number or null. Lists
  * of messages are not of the protocol versions that we speak.
  */
-#include "mcp/mcp.h"
+#include "mcp/client.h"
 
 #include "base/options.h"
 #include "table/escape.h"
@@ -214,7 +214,8 @@ static bool tell_progress(void *user, const char *what, uint64_t done, uint64_t 
 		if (n > 0 && (size_t)n < sizeof text)
 			(void)call->host->notify->write(call->host->notify->user, text, (size_t)n);
 	}
-	return !call->progress || call->progress(call->progress_user, what, done, total);
+	return !mcp_request_is_cancelled(call->host->request) &&
+	       (!call->progress || call->progress(call->progress_user, what, done, total));
 }
 
 /* ---- answering ---- */
@@ -312,17 +313,23 @@ enum ht_status ht_mcp_answer(ht_ctx *ctx, const struct ht_mcp_host *host, const 
 	struct ht_mcp_host taken;
 	struct mcp_text result = { .mem = ctx->mem };
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_mcp_host, max_bytes, host, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_mcp_host, request, host, &taken));
 	struct mcp_call call = { .ctx = ctx, .host = &taken };
 	taken.max_bytes = taken.max_bytes ? taken.max_bytes : MCP_DEFAULT_BYTES;
+	if (taken.request) {
+		taken.log_level = mcp_client_level(mcp_request_client(taken.request));
+		taken.is_old = mcp_client_is_old(mcp_request_client(taken.request));
+	}
 	ht_arena_init(&call.arena, ctx->mem);
 	enum ht_status status = HT_OK;
 	bool is_message = mcp_rpc_read(&call, message, n);
 	bool is_request = is_message && call.method && call.id.type != HT_JSON_END;
-	if (is_request)
+	if (is_request && !mcp_request_is_cancelled(taken.request))
 		status = answer_method(&call, &result);
-	/* what is no message has an answer, too; a notification and a response have none */
-	if (status == HT_OK && (is_request || !is_message))
+	/* what is no message has an answer, too; a notification, a response and what was cancelled have none */
+	if (mcp_request_is_cancelled(taken.request))
+		status = HT_OK;
+	else if (status == HT_OK && (is_request || !is_message))
 		status = write_answer(&call, &result, sink);
 	mcp_text_done(&result);
 	ht_arena_done(&call.arena);

@@ -3,8 +3,9 @@
  *
  *   take ─► short ones are answered at once, on the caller's thread, so that their order is kept
  *        ─► long ones are queued ─► workers, a context with limits each ─► out, a message at a time
- *        ─► notifications/cancelled sets the flag of the request, which its progress function sees; it has no answer then
+ *        ─► what a message says of the client, and which requests are under way, is the client's (client.c)
  */
+#include "mcp/client.h"
 #include "mcp/folder.h"
 
 #include "base/options.h"
@@ -12,7 +13,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define MAX_WORKERS 4
 #define MAX_QUEUED  4096
@@ -22,19 +22,18 @@ struct job {
 	ht_mcp *mcp;
 	char *message;
 	size_t n;
-	char *id; /* as it stands in the message */
-	size_t n_id;
-	atomic_bool is_cancelled;
-	uint64_t deadline_ms; /* 0: waits */
+	ht_mcp_request *request; /* NULL: not to be cancelled */
+	uint64_t deadline_ms;    /* 0: waits */
 };
 
 struct ht_mcp {
 	ht_ctx *ctx;
 	struct ht_mcp_options options;
 	struct mcp_folder *folder;
-	pthread_mutex_t lock; /* guards the queues and what follows them */
+	ht_mcp_client *client;
+	pthread_mutex_t lock; /* guards the queue and what follows it */
 	pthread_cond_t changed;
-	struct job *waiting, **last_waiting, *running;
+	struct job *waiting, **last_waiting;
 	size_t n_waiting, n_running;
 	pthread_t workers[MAX_WORKERS];
 	int n_workers;
@@ -42,16 +41,7 @@ struct ht_mcp {
 	pthread_mutex_t out_lock;
 	struct ht_sink notify;
 	atomic_bool is_broken; /* nobody reads any more, or it ends now */
-	atomic_int log_level;
-	atomic_bool is_old;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- out ---- */
 
@@ -74,17 +64,16 @@ static bool go_on(void *user, const char *what, uint64_t done, uint64_t total)
 {
 	struct job *job = user;
 	(void)what, (void)done, (void)total;
-	return !atomic_load(&job->is_cancelled) && !atomic_load(&job->mcp->is_broken) &&
-	       (!job->deadline_ms || now_ms() < job->deadline_ms);
+	return !mcp_request_is_cancelled(job->request) && !atomic_load(&job->mcp->is_broken) &&
+	       (!job->deadline_ms || mcp_now_ms() < job->deadline_ms);
 }
 
-static struct ht_mcp_host make_host(ht_mcp *mcp)
+static struct ht_mcp_host make_host(ht_mcp *mcp, const struct job *job)
 {
 	struct ht_mcp_host host = { .struct_size = sizeof host,
 		.notify = &mcp->notify,
-		.log_level = atomic_load(&mcp->log_level),
-		.is_old = atomic_load(&mcp->is_old),
-		.max_bytes = mcp->options.answer_bytes };
+		.max_bytes = mcp->options.answer_bytes,
+		.request = job->request };
 	mcp_folder_host(mcp->folder, &host);
 	return host;
 }
@@ -103,7 +92,7 @@ static void answer(ht_mcp *mcp, struct job *job)
 {
 	static const char nothing[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
 	                              "\"message\":\"out of memory\"}}\n";
-	struct ht_mcp_host host = make_host(mcp);
+	struct ht_mcp_host host = make_host(mcp, job);
 	ht_ctx *ctx;
 	if (ht_ctx_new(&ctx) != HT_OK) {
 		(void)send_bytes(mcp, nothing, sizeof nothing - 1);
@@ -114,12 +103,13 @@ static void answer(ht_mcp *mcp, struct job *job)
 	ht_ctx_set_jobs(ctx, jobs_for(mcp));
 	ht_ctx_set_memory_limit(
 	        ctx, mcp->options.request_bytes ? mcp->options.request_bytes : (uint64_t)4 << 30);
-	job->deadline_ms = now_ms() + (mcp->options.request_ms ? mcp->options.request_ms : 60000);
+	job->deadline_ms =
+	        mcp_now_ms() + (mcp->options.request_ms ? mcp->options.request_ms : 60000);
 	ht_ctx_set_progress(ctx, go_on, job);
 	enum ht_status status = mcp_folder_confine(mcp->folder, ctx);
 	if (status == HT_OK)
 		status = ht_mcp_answer(ctx, &host, job->message, job->n, &sink);
-	bool is_wanted = !atomic_load(&job->is_cancelled);
+	bool is_wanted = !mcp_request_is_cancelled(job->request);
 	if (is_wanted && (status != HT_OK || text.failed))
 		(void)send_bytes(mcp, nothing, sizeof nothing - 1);
 	else if (is_wanted && text.bytes.n)
@@ -133,11 +123,11 @@ static void answer(ht_mcp *mcp, struct job *job)
 static void free_job(ht_mcp *mcp, struct job *job)
 {
 	ht_mem_free(mcp->ctx->mem, job->message, job->n + 1);
-	ht_mem_free(mcp->ctx->mem, job->id, job->n_id + 1);
+	ht_mcp_request_end(job->request);
 	ht_mem_free(mcp->ctx->mem, job, sizeof *job);
 }
 
-static struct job *new_job(ht_mcp *mcp, const char *message, size_t n, const struct mcp_call *call)
+static struct job *new_job(ht_mcp *mcp, const char *message, size_t n)
 {
 	struct ht_mem *mem = mcp->ctx->mem;
 	struct job *job = ht_mem_zalloc(mem, sizeof *job);
@@ -145,26 +135,14 @@ static struct job *new_job(ht_mcp *mcp, const char *message, size_t n, const str
 		return NULL;
 	job->mcp = mcp;
 	job->n = n;
-	job->n_id = call->id.type != HT_JSON_END ? call->id.n : 0;
 	job->message = ht_mem_alloc(mem, n + 1);
-	job->id = ht_mem_alloc(mem, job->n_id + 1);
-	if (!job->message || !job->id) {
+	if (!job->message) {
 		free_job(mcp, job);
 		return NULL;
 	}
 	memcpy(job->message, message, n);
 	job->message[n] = '\0';
-	memcpy(job->id, call->id.text ? call->id.text : "", job->n_id);
 	return job;
-}
-
-static void remove_running(ht_mcp *mcp, struct job *job)
-{
-	struct job **at = &mcp->running;
-	while (*at != job)
-		at = &(*at)->next;
-	*at = job->next;
-	mcp->n_running--;
 }
 
 static void *work(void *user)
@@ -181,15 +159,13 @@ static void *work(void *user)
 		if (!mcp->waiting)
 			mcp->last_waiting = &mcp->waiting;
 		mcp->n_waiting--;
-		job->next = mcp->running;
-		mcp->running = job;
 		mcp->n_running++;
 		pthread_mutex_unlock(&mcp->lock);
 		if (go_on(job, NULL, 0, 0))
 			answer(mcp, job);
-		pthread_mutex_lock(&mcp->lock);
-		remove_running(mcp, job);
 		free_job(mcp, job);
+		pthread_mutex_lock(&mcp->lock);
+		mcp->n_running--;
 	}
 	pthread_mutex_unlock(&mcp->lock);
 	return NULL;
@@ -210,62 +186,37 @@ static bool enqueue(ht_mcp *mcp, struct job *job)
 	return fits;
 }
 
-static void cancel(ht_mcp *mcp, const struct ht_json_value *id)
-{
-	struct job *lists[2];
-	pthread_mutex_lock(&mcp->lock);
-	lists[0] = mcp->waiting;
-	lists[1] = mcp->running;
-	for (size_t i = 0; i < HT_COUNT(lists); i++)
-		for (struct job *job = lists[i]; job; job = job->next)
-			if (id->n && job->n_id == id->n && !memcmp(job->id, id->text, id->n))
-				atomic_store(&job->is_cancelled, true);
-	pthread_mutex_unlock(&mcp->lock);
-}
-
 static void refuse_queued(ht_mcp *mcp, const struct job *job)
 {
 	char text[512];
+	size_t n_id;
+	const char *id = mcp_request_id(job->request, &n_id);
 	int n = snprintf(text, sizeof text,
 	        "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":-32000,\"message\":"
 	        "\"more than %d requests wait: send fewer at once\"}}\n",
-	        (int)(job->n_id < 256 ? job->n_id : 4), job->n_id < 256 ? job->id : "null",
-	        MAX_QUEUED);
+	        (int)(n_id < 256 ? n_id : 4), n_id < 256 ? id : "null", MAX_QUEUED);
 	(void)send_bytes(mcp, text, (size_t)n);
 }
 
 /* ---- the session ---- */
-
-/* What the session itself has to know of a message. */
-static void note(ht_mcp *mcp, struct mcp_call *call)
-{
-	struct ht_json_value id = ht_json_get(&call->params, "requestId");
-	if (!strcmp(call->method, "notifications/cancelled"))
-		cancel(mcp, &id);
-	if (!strcmp(call->method, "logging/setLevel")) {
-		int level = mcp_log_level(mcp_param(call, "level"));
-		if (level >= 0)
-			atomic_store(&mcp->log_level, level);
-	}
-	if (!strcmp(call->method, "initialize")) {
-		const char *version = mcp_param(call, "protocolVersion");
-		atomic_store(&mcp->is_old, version && !strcmp(version, "2024-11-05"));
-	}
-}
 
 enum ht_status ht_mcp_take(ht_mcp *mcp, const char *message, size_t n)
 {
 	struct mcp_call call = { .ctx = mcp->ctx };
 	ht_arena_init(&call.arena, mcp->ctx->mem);
 	bool is_long = false;
-	if (mcp_rpc_read(&call, message, n) && call.method) {
-		note(mcp, &call);
-		is_long = call.id.type != HT_JSON_END && mcp_method_is_long(call.method);
+	struct job *job = new_job(mcp, message, n);
+	enum ht_status status = job ? HT_OK : HT_NOMEM;
+	if (job && mcp_rpc_read(&call, message, n) && call.method) {
+		status = mcp_client_note(mcp->client, &call, &job->request);
+		is_long = job->request && mcp_method_is_long(call.method);
 	}
-	struct job *job = new_job(mcp, message, n, &call);
 	ht_arena_done(&call.arena);
-	if (!job)
-		return HT_NOMEM;
+	if (status != HT_OK) {
+		if (job)
+			free_job(mcp, job);
+		return status;
+	}
 	if (is_long && enqueue(mcp, job))
 		return HT_OK;
 	if (is_long)
@@ -291,11 +242,12 @@ enum ht_status ht_mcp_open(ht_ctx *ctx, const struct ht_mcp_options *options, ht
 	mcp->options = taken;
 	mcp->notify = (struct ht_sink){ send_bytes, mcp };
 	mcp->last_waiting = &mcp->waiting;
-	atomic_init(&mcp->log_level, 1);
 	pthread_mutex_init(&mcp->lock, NULL);
 	pthread_mutex_init(&mcp->out_lock, NULL);
 	pthread_cond_init(&mcp->changed, NULL);
-	enum ht_status status = mcp_folder_new(ctx, &taken, &mcp->folder);
+	enum ht_status status = ht_mcp_client_new(ctx, NULL, 0, &mcp->client);
+	if (status == HT_OK)
+		status = mcp_folder_new(ctx, &taken, &mcp->folder);
 	int n = ht_ctx_jobs(ctx) < MAX_WORKERS ? ht_ctx_jobs(ctx) : MAX_WORKERS;
 	while (status == HT_OK && mcp->n_workers < n &&
 	        !pthread_create(&mcp->workers[mcp->n_workers], NULL, work, mcp))
@@ -322,6 +274,7 @@ void ht_mcp_close(ht_mcp *mcp, bool is_now)
 	pthread_mutex_unlock(&mcp->lock);
 	for (int i = 0; i < mcp->n_workers; i++)
 		pthread_join(mcp->workers[i], NULL);
+	ht_mcp_client_free(mcp->client);
 	if (mcp->folder)
 		mcp_folder_free(mcp->folder);
 	pthread_cond_destroy(&mcp->changed);

@@ -66,12 +66,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		atexit(mcp_done);
 	}
 	struct fuzz_text text = { NULL, 0, 0 };
+	ht_mcp_client *client;
+	ht_mcp_request *request;
+	FUZZ_REQUIRE(ht_mcp_client_new(agent.ctx, (const char *)data, size, &client) == HT_OK);
+	if (!client)
+		FUZZ_REQUIRE(ht_mcp_client_new(agent.ctx, NULL, 0, &client) == HT_OK);
+	FUZZ_REQUIRE(ht_mcp_client_take(client, (const char *)data, size, &request) == HT_OK);
+	FUZZ_REQUIRE(ht_mcp_client_is_busy(client) == (request != NULL));
 	struct ht_sink sink = { fuzz_append, &text };
 	const struct ht_mcp_host host = { .struct_size = sizeof host,
 		.list = mcp_list,
 		.hold = mcp_hold,
 		.release = mcp_release,
-		.is_old = size % 2 };
+		.is_old = size % 2,
+		.request = request };
 	FUZZ_REQUIRE(ht_mcp_answer(agent.ctx, &host, (const char *)data, size, &sink) == HT_OK);
 	if (text.n) {
 		FUZZ_REQUIRE(text.n <= 21000 + size);
@@ -80,5 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_REQUIRE(ht_json_valid(text.bytes, text.n - 1));
 	}
 	free(text.bytes);
+	ht_mcp_client_free(client);
+	ht_mcp_request_end(request);
 	return 0;
 }
