@@ -219,6 +219,79 @@ def test_graphs_as_a_whole_and_other_schemas(tmp_path):
         ("CUDA graph 3", "0"), ("CUDA graph 3", "1")]
 
 
+def graph_export():
+    """A capture of three nodes in two operators of one module and of one node in an annotation alone, copied when it is
+    instantiated (ids + 100) and copied again (ids + 200); two launches of the one and one of the other."""
+    e = small()
+    e.row("ANALYSIS_DETAILS", duration=20_000)
+    e.nvtx(2000, 3000, "capture")
+    e.nvtx(2010, 2500, "{'Module': 'layers.0'}")
+    e.nvtx(2020, 2200, "aten::softmax, seq = 9, sizes = [[8, 8]]")
+    e.nvtx(2300, 2400, "aten::mul")
+
+    def node(start, id_, original=None, name="Graph Node Creation"):
+        e.row("CUDA_GRAPH_NODE_EVENTS", start=start, end=start, globalTid=gtid(7, 7), nameId=e.string(name), graphNodeId=id_,
+              originalGraphNodeId=original)
+
+    for start, id_ in ((2050, 11), (2060, 12), (2350, 13), (2600, 14)):
+        node(start, id_)
+    e.nvtx(4000, 4500, "aten::instantiated_here")
+    for turn, base in ((0, 100), (1, 200)):
+        for id_ in (11, 12, 13, 14):
+            node(4100 + 100 * turn + id_, base + id_, base - 100 + id_)
+    node(4300, 350, 9999)  # its original was made before the window
+    e.nvtx(5000, 9000, "aten::replay")
+    for correlation, base in ((50, 100), (51, 100), (52, 200)):
+        start = 5100 + 1000 * (correlation - 50)
+        e.call(start, start + 10, correlation, name="cudaGraphLaunch_v10000")
+        for i, (id_, ns) in enumerate(((11, 30), (12, 40), (13, 50), (14, 60))):
+            at = start + 100 + 100 * i
+            e.kernel(at, at + ns, correlation, name="vectorized_kernel%d" % i, graphNodeId=base + id_)
+    e.kernel(8000, 8007, 52, name="vectorized_kernel9", graphNodeId=350)
+    e.kernel(8100, 8103, 99, name="vectorized_kernel8", graphNodeId=13)  # its launch was cut off
+    return e
+
+
+def test_graph_kernels_by_the_creation_of_their_nodes(tmp_path):
+    path = graph_export().write(tmp_path / "a.sqlite")
+    rows = table("events", path, "--only", "gpu", "--columns",
+                 "name,dur_ns,correlation,origin_op,origin_module,origin_method,origin_confidence,origin_shapes")
+    found = {(r["name"], r["correlation"]): r for r in rows}
+    wanted = {"vectorized_kernel0": ("aten::softmax", "nn.Module: layers.0", "[[8, 8]]"),
+              "vectorized_kernel1": ("aten::softmax", "nn.Module: layers.0", "[[8, 8]]"),
+              "vectorized_kernel2": ("aten::mul", "nn.Module: layers.0", ""), "vectorized_kernel3": ("capture", "", "")}
+    for correlation in ("50", "51", "52"):
+        for name, want in wanted.items():
+            row = found[name, correlation]
+            assert (row["origin_op"], row["origin_module"], row["origin_shapes"]) == want, row
+            assert (row["origin_method"], row["origin_confidence"]) == ("graph-capture", "1")
+    assert found["vectorized_kernel8", "99"]["origin_op"] == "aten::mul"
+    # where a node was copied says nothing about it
+    assert found["vectorized_kernel9", "52"]["origin_method"] in ("none", "name-rule")
+    assert not any(r["origin_op"] == "aten::instantiated_here" for r in rows)
+    ops = {r["name"]: (int(r["device_self_ns"]), int(r["calls"])) for r in table("operators", path)}
+    # 3 x (30 + 40); 3 x 50 + 3; three replays and the time of the capture
+    assert (ops["aten::softmax"][0], ops["aten::mul"][0], ops["aten::addmm"][0]) == (210, 153, 100)
+    # 3 x 4 of the launches, and the one without
+    methods = {r["method"]: (r["kernels"], r["gpu_ns"]) for r in table("attribution", path, "--step", "all")}
+    assert methods["graph-capture"] == ("13", str(3 * 180 + 3)) and methods["op"] == ("3", "210")
+    graphs = table("attribution", path, "--step", "all", "--view", "graphs")
+    assert {(g["method"], g["why"]) for g in graphs} == {("graph-capture", "")}
+    # launches stay those of the graph
+    launched = "SELECT count(*), count(DISTINCT k.launch) FROM events k JOIN events l ON l.id = k.launch WHERE k.cat = 'kernel' AND l.name = 'cudaGraphLaunch'"
+    assert sql(path, launched) == [("13", "3")]
+
+
+def test_copies_of_nodes_in_circles_lead_nowhere(tmp_path):
+    e = small()
+    for start, id_, original in ((700, 1, 2), (710, 2, 1), (720, 3, 3)):
+        e.row("CUDA_GRAPH_NODE_EVENTS", start=start, end=start, globalTid=gtid(7, 7), nameId=e.string("node"), graphNodeId=id_,
+              originalGraphNodeId=original)
+        e.kernel(1000 + id_, 1002 + id_, 60 + id_, name="k%d" % id_, graphNodeId=id_)
+    rows = table("events", e.write(tmp_path / "a.sqlite"), "--only", "gpu", "--columns", "name,origin_op,origin_method")
+    assert {r["name"]: r["origin_op"] for r in rows if r["name"] in ("k1", "k2", "k3")} == {"k1": "", "k2": "", "k3": "forward"}
+
+
 def test_files_in_directories(tmp_path):
     small().write(tmp_path / "a.sqlite")
     other = sqlite3.connect(tmp_path / "mlruns.sqlite")
