@@ -31,11 +31,22 @@ struct ht_db {
 	struct ht_arena texts;      /* of the words */
 	struct ht_db_words strings; /* the dictionary of the file */
 	bool has_quotes;            /* texts of it may be in quotes that are not theirs */
+	/* of ht_db_open_damaged: what the last ht_db_select asked, and how many of its rows there were */
+	bool is_tolerant;
+	const char *table; /* the caller's, NULL: none yet */
+	uint64_t n_rows;
+	size_t n_damaged; /* tables that were not read to their end */
 };
 
 /* HT_FORMAT when it is no database that can be read. */
 enum ht_status ht_db_open(
         struct ht_db *db, struct ht_builder *builder, const char *path) HT_MUST_USE;
+/* The same, but a table that is damaged ends there: ht_db_next warns with the number of its rows that were read, and the file may be
+ * shorter than it says. */
+enum ht_status ht_db_open_damaged(
+        struct ht_db *db, struct ht_builder *builder, const char *path) HT_MUST_USE;
+/* A sentence about the recording, for health. */
+enum ht_status ht_db_warn(struct ht_db *db, const char *text, size_t n) HT_MUST_USE;
 /* Read the columns "id" and "value" of the table that is the dictionary of the file. */
 enum ht_status ht_db_read_strings(struct ht_db *db, const char *table) HT_MUST_USE;
 void ht_db_close(struct ht_db *db);

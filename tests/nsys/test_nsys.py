@@ -359,6 +359,45 @@ def test_truncated_files_are_errors_that_say_so(tmp_path):
         assert done.returncode in (0, 3) and (done.returncode == 0 or b"cut.sqlite" in done.stderr), done
 
 
+def test_of_a_cut_file_tables_are_read_as_far_as_they_go(tmp_path):
+    """Pages in order of the tables: NVTX is whole, kernels come behind the cut; then NVTX itself is cut at a page."""
+    e = small()
+    for i in range(2000):
+        e.nvtx(2000 + i, 2001 + i, f"aten::op{i}, op_id = {i}")
+    kernels = e.rows.pop("CUPTI_ACTIVITY_KIND_KERNEL")
+    for i in range(2000):
+        kernels.append(dict(kernels[0], start=10_000 + 10 * i, end=10_005 + 10 * i))
+    e.rows["CUPTI_ACTIVITY_KIND_KERNEL"] = kernels  # written last
+    whole = pathlib.Path(e.write(tmp_path / "a.sqlite"))
+    bytes_, pages = whole.read_bytes(), whole.stat().st_size // 4096
+    counts = lambda path: dict(sql(path, "SELECT cat, count(*) FROM events WHERE cat IN ('kernel', 'cpu_op') GROUP BY 1"))
+    assert counts(whole) == {"cpu_op": "2003", "kernel": "2003"}
+    cut = tmp_path / "cut.sqlite"
+    cut.write_bytes(bytes_[:(pages - 10) * 4096])
+    found, rows = counts(cut), table("health", cut)
+    assert found["cpu_op"] == "2003" and 0 < int(found["kernel"]) < 2003
+    sentences = [r["sentence"] for r in rows if r["check"] == "profiler_warning"]
+    assert len(sentences) == 1 and sentences[0].startswith(
+        f"Table CUPTI_ACTIVITY_KIND_KERNEL is damaged: {found['kernel']} of its rows were read"), sentences
+    assert [r["count"] for r in rows if r["check"] == "truncated"] == ["1"]
+    cut.write_bytes(bytes_[:pages // 4 * 4096])
+    assert 0 < int(counts(cut)["cpu_op"]) < 2003 and "kernel" not in counts(cut)
+    damaged = " ".join(r["sentence"] for r in table("health", cut))
+    assert "Table NVTX_EVENTS is damaged" in damaged and "Table CUPTI_ACTIVITY_KIND_KERNEL is damaged: 0 of its rows" in damaged
+    cut.write_bytes(bytes_[:4096])
+    assert "no event in it can be read" in failure("info", cut)
+
+
+@pytest.mark.parametrize("ending, command", [("gz", "gunzip -k"), ("zst", "zstd -d")])
+def test_a_compressed_export_gets_the_command(tmp_path, ending, command):
+    whole = pathlib.Path(small().write(tmp_path / "a.sqlite")).read_bytes()
+    path = tmp_path / f"x.sqlite.{ending}"
+    # a raw block in a frame of zstd: magic, no checksum, window of 1 MiB, then the last block with its length
+    path.write_bytes(gzip.compress(whole) if ending == "gz" else
+                     b"\x28\xb5\x2f\xfd\x00\x50" + (len(whole) << 3 | 1).to_bytes(3, "little") + whole)
+    assert f"{command} {path}" in " ".join(failure("summary", path).split())
+
+
 def test_random_damage_never_crashes(tmp_path):
     import random
     whole = pathlib.Path(small().write(tmp_path / "a.sqlite")).read_bytes()

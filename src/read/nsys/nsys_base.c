@@ -327,9 +327,12 @@ static enum ht_status read_tables(struct ht_nsys *n, int64_t part)
 enum ht_status ht_nsys_read_file(struct ht_builder *builder, const char *path, int64_t part)
 {
 	struct ht_nsys n = { .window_end_ns = HT_NO_I64, .largest = HT_NO_I64 };
-	HT_TRY(ht_db_open(&n.db, builder, path));
+	HT_TRY(ht_db_open_damaged(&n.db, builder, path));
 	ht_arena_init(&n.arena, builder->mem);
 	enum ht_status status = read_tables(&n, part);
+	if (status == HT_OK && n.db.n_damaged && !builder->all.n)
+		status = ht_fail(builder->ctx, HT_FORMAT, path, -1, "copy or export the file again",
+		        "unusable database: it is damaged, and no event in it can be read");
 	ht_db_words_done(&n.db, &n.calls);
 	ht_db_words_done(&n.db, &n.communicators);
 	ht_vec_free(builder->mem, &n.records, sizeof(struct ht_nsys_record));
@@ -349,7 +352,7 @@ enum ht_status ht_nsys_list_parts(
 	size_t n = 0;
 	*ret_n = 0;
 	ht_builder_init(&builder, ctx, path);
-	enum ht_status status = ht_db_open(&db, &builder, path);
+	enum ht_status status = ht_db_open_damaged(&db, &builder, path);
 	if (status == HT_OK) {
 		if (is_export(&db))
 			status = ht_nsys_list_processes(&db, arena, &list, &n);
