@@ -73,9 +73,11 @@ static inline bool ht_db_is_null(sqlite3_stmt *query, int column)
 {
 	return sqlite3_column_type(query, column) == SQLITE_NULL;
 }
+/* A cell that is null is 0 for SQLite: the second call is rarely needed, and there are millions of cells. */
 static inline int64_t ht_db_i64(sqlite3_stmt *query, int column, int64_t fallback)
 {
-	return ht_db_is_null(query, column) ? fallback : sqlite3_column_int64(query, column);
+	int64_t value = sqlite3_column_int64(query, column);
+	return !value && fallback && ht_db_is_null(query, column) ? fallback : value;
 }
 /* Text of a cell as id, HT_NO_STR when it is null. */
 uint32_t ht_db_text(struct ht_db *db, sqlite3_stmt *query, int column);
