@@ -160,6 +160,10 @@ struct op_text {
 
 static size_t suffix_at(struct text t, size_t at)
 {
+	/* most commas are those of shapes, before a digit or a bracket */
+	char c = t.n - at < 3 ? '\0' : t.at[at + 2];
+	if (c != 's' && c != 'o' && c != 'i')
+		return N_SUFFIXES;
 	for (size_t i = 0; i < N_SUFFIXES; i++)
 		if (t.n - at > suffixes[i].n && !memcmp(t.at + at, suffixes[i].text, suffixes[i].n))
 			return i;
