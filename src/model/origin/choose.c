@@ -3,6 +3,7 @@
  */
 #include "model/origin/choose.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -343,4 +344,19 @@ enum ht_status ht_choice_site(
 {
 	const struct ht_tape_entry *entry = &choice->tape->entries[choice->matched.partner[i]];
 	return ht_recorded_site(c, choice->tape->trace, entry->launch, entry->op, ret_site);
+}
+
+enum ht_status ht_origin_mark_calls(
+        struct ht_run *run, struct ht_origin *sites, uint32_t *order, size_t n)
+{
+	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
+	if (!keys)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		keys[i] = sites[order[i]].op ? sites[order[i]].op_row : HT_NONE;
+	if (!ht_sort_keys(run->ctx->mem, keys, order, n))
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		sites[order[i]].starts_call = keys[i] != HT_NONE && (!i || keys[i] != keys[i - 1]);
+	return HT_OK;
 }

@@ -123,24 +123,14 @@ static enum ht_status describe(
 /* Of nodes that ran, the first one of each operator starts its call. */
 static enum ht_status mark_calls(const struct nodes *nodes, struct ht_origin *sites)
 {
-	struct ht_arena *scratch = nodes->run->scratch;
-	uint64_t *keys = ht_arena_room(scratch, (nodes->n + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_room(scratch, (nodes->n + 1) * sizeof *order);
+	uint32_t *order = ht_arena_room(nodes->run->scratch, (nodes->n + 1) * sizeof *order);
 	size_t n = 0;
-	if (!keys || !order)
+	if (!order)
 		return ht_fail_nomem(nodes->run->ctx);
-	for (size_t i = 0; i < nodes->n; i++) {
-		uint32_t site = nodes->list[i].site;
-		if (site == HT_NONE || !sites[site].op)
-			continue;
-		keys[n] = sites[site].op_row;
-		order[n++] = site;
-	}
-	if (!ht_sort_keys(nodes->run->ctx->mem, keys, order, n))
-		return ht_fail_nomem(nodes->run->ctx);
-	for (size_t i = 0; i < n; i++)
-		sites[order[i]].starts_call = !i || keys[i] != keys[i - 1];
-	return HT_OK;
+	for (size_t i = 0; i < nodes->n; i++)
+		if (nodes->list[i].site != HT_NONE)
+			order[n++] = nodes->list[i].site;
+	return ht_origin_mark_calls(nodes->run, sites, order, n);
 }
 
 enum ht_status ht_node_events_apply(

@@ -169,20 +169,12 @@ static enum ht_status push_sites(struct reading *r, const struct ht_replay *repl
 /* The first activity of each operator in a launch. */
 static enum ht_status mark_calls(struct reading *r, size_t first, size_t n)
 {
-	struct ht_origin *sites = r->sites.data;
-	uint64_t *keys = ht_arena_room(r->run->scratch, (n + 1) * sizeof *keys);
 	uint32_t *order = ht_arena_room(r->run->scratch, (n + 1) * sizeof *order);
-	if (!keys || !order)
-		return ht_fail_nomem(r->run->ctx);
-	for (size_t i = 0; i < n; i++) {
-		keys[i] = sites[first + i].op ? sites[first + i].op_row : HT_NONE;
-		order[i] = (uint32_t)(first + i);
-	}
-	if (!ht_sort_keys(r->run->ctx->mem, keys, order, n))
+	if (!order)
 		return ht_fail_nomem(r->run->ctx);
 	for (size_t i = 0; i < n; i++)
-		sites[order[i]].starts_call = keys[i] != HT_NONE && (!i || keys[i] != keys[i - 1]);
-	return HT_OK;
+		order[i] = (uint32_t)(first + i);
+	return ht_origin_mark_calls(r->run, r->sites.data, order, n);
 }
 
 static enum ht_status add_use(
