@@ -182,6 +182,16 @@ def test_closed(examples):
             use()
 
 
+def test_perfetto_traces_in_and_out(examples, tmp_path):
+    there = tmp_path / "train.pftrace"
+    with holotrace.open(examples / "train" / "train.json.gz") as session:
+        session.convert(there)
+        wanted = session.kernels().to_dict()
+    with holotrace.open(there) as session:
+        assert list(session.paths.values()) == [str(there)]
+        assert wanted["name"] and session.kernels().to_dict() == wanted
+
+
 def test_convert(ddp, tmp_path):
     ddp.convert(tmp_path / "merged.json.gz", merge=True, ranks=[0, 1])
     assert len(holotrace.open(tmp_path / "merged.json.gz").events(top=10)) == 10

@@ -131,6 +131,41 @@ static int open_wal(ht_ctx *ctx, const char *path)
 	return fd;
 }
 
+/* The first bytes tell what SQLite only calls no database. */
+static enum ht_status refuse_compressed(struct ht_database *file, int fd)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *command;
+	} codecs[] = { { "\x1f\x8b", 2, "gunzip -k" }, { "\x28\xb5\x2f\xfd", 4, "zstd -d" } };
+	char bytes[4];
+	struct ht_arena arena;
+	ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+	for (size_t i = 0; i < HT_COUNT(codecs); i++) {
+		if (n < (ssize_t)codecs[i].n || memcmp(bytes, codecs[i].magic, codecs[i].n) != 0)
+			continue;
+		ht_arena_init(&arena, file->ctx->mem);
+		char *hint = ht_arena_printf(
+		        &arena, "decompress it first: %s %s", codecs[i].command, file->path);
+		enum ht_status status = ht_fail(file->ctx, HT_FORMAT, file->path, -1, hint,
+		        "a compressed database cannot be read");
+		ht_arena_done(&arena);
+		return status;
+	}
+	return HT_OK;
+}
+
+/* SQLite refuses a file that is shorter than its header says, unless its schema may be written; the connection is read-only
+ * all the same. A page that is not there is damage when it is needed. */
+static enum ht_status take_cut(struct ht_database *file)
+{
+#ifdef SQLITE_DBCONFIG_DEFENSIVE
+	(void)sqlite3_db_config(file->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+#endif
+	return ht_database_run(file, "PRAGMA writable_schema=ON");
+}
+
 static enum ht_status connect_to(struct ht_database *file, int fd, int wal_fd)
 {
 	char name[HT_DESCRIPTOR_NAME_BYTES];
@@ -143,6 +178,7 @@ static enum ht_status connect_to(struct ht_database *file, int fd, int wal_fd)
 		        file->ctx, HT_IO, file->path, -1, NULL, "cannot read: not a regular file");
 	if (!vfs)
 		return ht_fail_nomem(file->ctx);
+	HT_TRY(refuse_compressed(file, fd));
 	ht_descriptor_name(fd, wal_fd, name);
 	if (sqlite3_open_v2(name, &file->handle,
 	            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, vfs) != SQLITE_OK)
@@ -155,7 +191,8 @@ static enum ht_status connect_to(struct ht_database *file, int fd, int wal_fd)
 	                           "PRAGMA locking_mode=EXCLUSIVE");
 }
 
-enum ht_status ht_database_open(struct ht_database *file, ht_ctx *ctx, const char *path)
+static enum ht_status open_file(
+        struct ht_database *file, ht_ctx *ctx, const char *path, bool takes_cut)
 {
 	*file = (struct ht_database){ .ctx = ctx, .path = path };
 	if (ht_io_should_fail(ctx))
@@ -165,6 +202,8 @@ enum ht_status ht_database_open(struct ht_database *file, ht_ctx *ctx, const cha
 		return ht_fail_errno(ctx, path, "cannot open", errno);
 	int wal_fd = open_wal(ctx, path);
 	enum ht_status status = connect_to(file, fd, wal_fd);
+	if (status == HT_OK && takes_cut)
+		status = take_cut(file);
 	if (status == HT_OK) {
 		/* the first look at the file tells whether it is one; the log is opened then as well */
 		(void)ht_database_has_table(file, "");
@@ -177,6 +216,16 @@ enum ht_status ht_database_open(struct ht_database *file, ht_ctx *ctx, const cha
 	if (status != HT_OK)
 		ht_database_close(file);
 	return status;
+}
+
+enum ht_status ht_database_open(struct ht_database *file, ht_ctx *ctx, const char *path)
+{
+	return open_file(file, ctx, path, false);
+}
+
+enum ht_status ht_database_open_cut(struct ht_database *file, ht_ctx *ctx, const char *path)
+{
+	return open_file(file, ctx, path, true);
 }
 
 void ht_database_close(struct ht_database *file)

@@ -39,6 +39,9 @@ struct ht_database {
 /* HT_FORMAT when it is no database that can be read, HT_IO when the file cannot. The caller closes it. */
 enum ht_status ht_database_open(
         struct ht_database *file, ht_ctx *ctx, const char *path) HT_MUST_USE;
+/* The same of a file that may be shorter than it says: a step that needs a page that is not there is HT_FORMAT. */
+enum ht_status ht_database_open_cut(
+        struct ht_database *file, ht_ctx *ctx, const char *path) HT_MUST_USE;
 void ht_database_close(struct ht_database *file);
 
 /* A table of plain rows, of the file or a temporary one of ours. */

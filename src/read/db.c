@@ -7,7 +7,11 @@
 
 #include "read/db.h"
 
+#include "store/draft.h"
+
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- dictionaries ---- */
 
@@ -89,13 +93,61 @@ enum ht_status ht_db_words_read(struct ht_db *db, const char *table, const char 
 
 /* ---- opening ---- */
 
+static void start(struct ht_db *db)
+{
+	ht_arena_init(&db->texts, db->builder->mem);
+	ht_rows_init(&db->rows, db->builder);
+}
+
 enum ht_status ht_db_open(struct ht_db *db, struct ht_builder *builder, const char *path)
 {
 	*db = (struct ht_db){ .ctx = builder->ctx, .builder = builder };
 	HT_TRY(ht_database_open(&db->file, builder->ctx, path));
-	ht_arena_init(&db->texts, builder->mem);
-	ht_rows_init(&db->rows, builder);
+	start(db);
 	return HT_OK;
+}
+
+enum ht_status ht_db_open_damaged(struct ht_db *db, struct ht_builder *builder, const char *path)
+{
+	*db = (struct ht_db){ .ctx = builder->ctx, .builder = builder, .is_tolerant = true };
+	enum ht_status status = ht_database_open(&db->file, builder->ctx, path);
+	if (status == HT_FORMAT) {
+		ht_error_clear(builder->ctx);
+		status = ht_database_open_cut(&db->file, builder->ctx, path);
+	}
+	HT_TRY(status);
+	start(db);
+	return HT_OK;
+}
+
+enum ht_status ht_db_warn(struct ht_db *db, const char *text, size_t n)
+{
+	struct ht_builder *b = db->builder;
+	uint32_t table = ht_draft_table(b, "profiler_warnings");
+	uint32_t column = table == UINT32_MAX ? table : ht_draft_column(b, table, "text", 4);
+	if (column == UINT32_MAX)
+		return ht_fail_nomem(db->ctx);
+	ht_draft_row(b, table);
+	return ht_draft_put_str(b, table, column, text, n) ? HT_OK : ht_fail_nomem(db->ctx);
+}
+
+/* The rest of the table in hand is damaged; it counts as far as it was read. */
+static enum ht_status end_damaged(struct ht_db *db)
+{
+	struct ht_arena arena;
+	enum ht_status status = HT_OK;
+	db->n_damaged++;
+	ht_error_clear(db->ctx);
+	if (!db->table)
+		return HT_OK;
+	ht_arena_init(&arena, db->builder->mem);
+	char *text = ht_arena_printf(&arena,
+	        "Table %s is damaged: %" PRIu64 " of its rows were read, the rest is lost (%s).",
+	        db->table, db->n_rows, sqlite3_errmsg(db->file.handle));
+	status = text ? ht_db_warn(db, text, strlen(text)) : ht_fail_nomem(db->ctx);
+	ht_chunk_stat(&db->builder->all, HT_STAT_truncated, -1, 1);
+	ht_arena_done(&arena);
+	return status;
 }
 
 enum ht_status ht_db_read_strings(struct ht_db *db, const char *table)
@@ -118,6 +170,8 @@ enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *con
 {
 	struct ht_arena arena;
 	*ret_query = NULL;
+	db->table = table;
+	db->n_rows = 0;
 	if (!ht_database_has_table(&db->file, table))
 		return HT_OK;
 	ht_arena_init(&arena, db->builder->mem);
@@ -145,6 +199,9 @@ bool ht_db_next(struct ht_db *db, sqlite3_stmt *query, enum ht_status *status)
 	bool more = false;
 	if (query && *status == HT_OK)
 		*status = ht_database_step(&db->file, query, &more);
+	db->n_rows += more;
+	if (*status == HT_FORMAT && db->is_tolerant && !more)
+		*status = end_damaged(db);
 	return more;
 }
 

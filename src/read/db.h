@@ -31,11 +31,22 @@ struct ht_db {
 	struct ht_arena texts;      /* of the words */
 	struct ht_db_words strings; /* the dictionary of the file */
 	bool has_quotes;            /* texts of it may be in quotes that are not theirs */
+	/* of ht_db_open_damaged: what the last ht_db_select asked, and how many of its rows there were */
+	bool is_tolerant;
+	const char *table; /* the caller's, NULL: none yet */
+	uint64_t n_rows;
+	size_t n_damaged; /* tables that were not read to their end */
 };
 
 /* HT_FORMAT when it is no database that can be read. */
 enum ht_status ht_db_open(
         struct ht_db *db, struct ht_builder *builder, const char *path) HT_MUST_USE;
+/* The same, but a table that is damaged ends there: ht_db_next warns with the number of its rows that were read, and the file may be
+ * shorter than it says. */
+enum ht_status ht_db_open_damaged(
+        struct ht_db *db, struct ht_builder *builder, const char *path) HT_MUST_USE;
+/* A sentence about the recording, for health. */
+enum ht_status ht_db_warn(struct ht_db *db, const char *text, size_t n) HT_MUST_USE;
 /* Read the columns "id" and "value" of the table that is the dictionary of the file. */
 enum ht_status ht_db_read_strings(struct ht_db *db, const char *table) HT_MUST_USE;
 void ht_db_close(struct ht_db *db);
@@ -62,9 +73,11 @@ static inline bool ht_db_is_null(sqlite3_stmt *query, int column)
 {
 	return sqlite3_column_type(query, column) == SQLITE_NULL;
 }
+/* A cell that is null is 0 for SQLite: the second call is rarely needed, and there are millions of cells. */
 static inline int64_t ht_db_i64(sqlite3_stmt *query, int column, int64_t fallback)
 {
-	return ht_db_is_null(query, column) ? fallback : sqlite3_column_int64(query, column);
+	int64_t value = sqlite3_column_int64(query, column);
+	return !value && fallback && ht_db_is_null(query, column) ? fallback : value;
 }
 /* Text of a cell as id, HT_NO_STR when it is null. */
 uint32_t ht_db_text(struct ht_db *db, sqlite3_stmt *query, int column);

@@ -10,7 +10,10 @@
 
 #include "base/io_deflate.h"
 #include "read/reader.h"
+#include "store/draft.h"
+#include "store/side_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define READ_BYTES ((size_t)1 << 20)
@@ -277,6 +280,22 @@ static void done(struct ht_pf *pf)
 	ht_rows_done(&pf->rows);
 }
 
+/* The rows are those of whatever was recorded; that the file is Perfetto's, and ours, is beside them. */
+static enum ht_status put_about(struct ht_pf *pf)
+{
+	struct ht_builder *b = pf->builder;
+	char text[sizeof pf->version + sizeof "holotrace "];
+	int n = snprintf(text, sizeof text, "holotrace %s", pf->version);
+	uint32_t table = ht_draft_table(b, HT_PERFETTO_TABLE);
+	uint32_t column = table == UINT32_MAX ? table : ht_draft_column(b, table, "producer", 8);
+	if (column == UINT32_MAX)
+		return ht_fail_nomem(pf->ctx);
+	ht_draft_row(b, table);
+	if (!pf->is_own)
+		return HT_OK;
+	return ht_draft_put_str(b, table, column, text, (size_t)n) ? HT_OK : ht_fail_nomem(pf->ctx);
+}
+
 static enum ht_status read_perfetto(struct ht_builder *builder, const struct ht_reading *reading)
 {
 	struct ht_vec file = { 0 };
@@ -287,6 +306,8 @@ static enum ht_status read_perfetto(struct ht_builder *builder, const struct ht_
 	if (status == HT_OK)
 		status = read_file(&pf, file.data, file.n);
 	ht_vec_free(pf.ctx->mem, &file, 1);
+	if (status == HT_OK)
+		status = put_about(&pf);
 	if (status == HT_OK)
 		status = pf.failed ? ht_fail_nomem(pf.ctx) : ht_pf_make_rows(&pf);
 	done(&pf);

@@ -10,6 +10,9 @@
 
 #include "store/trace.h"
 
+/* Of traces that were read from Perfetto's files: "producer", who wrote the file, where it says so. */
+#define HT_PERFETTO_TABLE "perfetto_file"
+
 /* NULL when the trace has no such table. */
 const struct ht_side_table *ht_side_table_find(const struct ht_trace *trace, const char *name);
 /* NULL when the table has no such column. */

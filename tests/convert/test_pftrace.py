@@ -338,3 +338,23 @@ def test_any_damage_is_survived(tmp_path, seed):
         path = tmp_path / f"{i}.pftrace"
         path.write_bytes(data[:rng.randrange(100, len(data))])
         assert support.run("health", path, "--no-cache").returncode in (0, 3)
+
+
+def about(path):
+    return {(r["topic"], r["item"]): r["value"] for r in rows(path, "info")}
+
+
+def test_info_names_the_format_and_who_wrote_it(tmp_path):
+    """Ours by its version, a tracing service by what it says of itself, and nobody else."""
+    ours = about(convert(support.ROOT / "examples/train/train.json.gz", tmp_path / "a.pftrace"))
+    version = support.output("version").decode().split()[1]
+    assert ours["file", "producer"] == f"holotrace {version}"
+    assert ours["file", "dialect"] == "Perfetto, with events of Kineto" and ("file", "json") not in ours
+    plain = thread(5, 7, 8, "main") + event(1000, BEGIN, 5, (23, "a"), flags=CLEAR) + event(3000, END, 5)
+    foreign = tmp_path / "b.pftrace"
+    foreign.write_bytes(plain)
+    assert about(foreign)["file", "dialect"] == "Perfetto"
+    assert not any(item == "producer" for _, item in about(foreign))
+    # SystemInfo.tracing_service_version
+    foreign.write_bytes(plain + packet((45, message((4, "Perfetto v57.2")))))
+    assert about(foreign)["capture", "producer"] == "Perfetto v57.2"

@@ -219,6 +219,81 @@ def test_graphs_as_a_whole_and_other_schemas(tmp_path):
         ("CUDA graph 3", "0"), ("CUDA graph 3", "1")]
 
 
+def graph_export():
+    """A capture of three nodes in two operators of one module and of one node in an annotation alone, copied when it is
+    instantiated (ids + 100) and copied again (ids + 200); two launches of the one and one of the other."""
+    e = small()
+    e.row("ANALYSIS_DETAILS", duration=20_000)
+    e.nvtx(2000, 3000, "capture")
+    e.nvtx(2010, 2500, "{'Module': 'layers.0'}")
+    e.nvtx(2020, 2200, "aten::softmax, seq = 9, sizes = [[8, 8]]")
+    e.nvtx(2300, 2400, "aten::mul")
+
+    def node(start, id_, original=None, name="Graph Node Creation"):
+        e.row("CUDA_GRAPH_NODE_EVENTS", start=start, end=start, globalTid=gtid(7, 7), nameId=e.string(name), graphNodeId=id_,
+              originalGraphNodeId=original)
+
+    for start, id_ in ((2050, 11), (2060, 12), (2350, 13), (2600, 14)):
+        node(start, id_)
+    e.nvtx(4000, 4500, "aten::instantiated_here")
+    for turn, base in ((0, 100), (1, 200)):
+        for id_ in (11, 12, 13, 14):
+            node(4100 + 100 * turn + id_, base + id_, base - 100 + id_)
+    node(4300, 350, 9999)  # its original was made before the window
+    e.nvtx(5000, 9000, "aten::replay")
+    for correlation, base in ((50, 100), (51, 100), (52, 200)):
+        start = 5100 + 1000 * (correlation - 50)
+        e.call(start, start + 10, correlation, name="cudaGraphLaunch_v10000")
+        for i, (id_, ns) in enumerate(((11, 30), (12, 40), (13, 50), (14, 60))):
+            at = start + 100 + 100 * i
+            e.kernel(at, at + ns, correlation, name="vectorized_kernel%d" % i, graphNodeId=base + id_)
+    e.kernel(8000, 8007, 52, name="vectorized_kernel9", graphNodeId=350)
+    e.kernel(8100, 8103, 99, name="vectorized_kernel8", graphNodeId=13)  # its launch was cut off
+    return e
+
+
+def test_graph_kernels_by_the_creation_of_their_nodes(tmp_path):
+    path = graph_export().write(tmp_path / "a.sqlite")
+    rows = table("events", path, "--only", "gpu", "--columns",
+                 "name,dur_ns,correlation,origin_op,origin_module,origin_method,origin_confidence,origin_shapes")
+    found = {(r["name"], r["correlation"]): r for r in rows}
+    wanted = {"vectorized_kernel0": ("aten::softmax", "nn.Module: layers.0", "[[8, 8]]"),
+              "vectorized_kernel1": ("aten::softmax", "nn.Module: layers.0", "[[8, 8]]"),
+              "vectorized_kernel2": ("aten::mul", "nn.Module: layers.0", ""), "vectorized_kernel3": ("capture", "", "")}
+    for correlation in ("50", "51", "52"):
+        for name, want in wanted.items():
+            row = found[name, correlation]
+            assert (row["origin_op"], row["origin_module"], row["origin_shapes"]) == want, row
+            assert (row["origin_method"], row["origin_confidence"]) == ("graph-capture", "1")
+    assert found["vectorized_kernel8", "99"]["origin_op"] == "aten::mul"
+    # where a node was copied says nothing about it
+    assert found["vectorized_kernel9", "52"]["origin_method"] in ("none", "name-rule")
+    assert not any(r["origin_op"] == "aten::instantiated_here" for r in rows)
+    ops = {r["name"]: (int(r["device_self_ns"]), int(r["calls"])) for r in table("operators", path)}
+    # 3 x (30 + 40); 3 x 50 + 3; 3 x 60; what nothing is known of stays with the operator around the launch. Calls: that of the
+    # capture, one of each replay, and the one whose launch was cut off
+    assert {name: ops[name] for name in ("aten::softmax", "aten::mul", "capture", "aten::replay", "aten::addmm")} == {
+        "aten::softmax": (210, 4), "aten::mul": (153, 5), "capture": (180, 3), "aten::replay": (7, 1), "aten::addmm": (100, 1)}
+    # 3 x 4 of the launches, and the one without
+    methods = {r["method"]: (r["kernels"], r["gpu_ns"]) for r in table("attribution", path, "--step", "all")}
+    assert methods["graph-capture"] == ("13", str(3 * 180 + 3)) and methods["op"] == ("3", "210")
+    graphs = table("attribution", path, "--step", "all", "--view", "graphs")
+    assert {(g["method"], g["why"]) for g in graphs} == {("graph-capture", "")}
+    # launches stay those of the graph
+    launched = "SELECT count(*), count(DISTINCT k.launch) FROM events k JOIN events l ON l.id = k.launch WHERE k.cat = 'kernel' AND l.name = 'cudaGraphLaunch'"
+    assert sql(path, launched) == [("13", "3")]
+
+
+def test_copies_of_nodes_in_circles_lead_nowhere(tmp_path):
+    e = small()
+    for start, id_, original in ((700, 1, 2), (710, 2, 1), (720, 3, 3)):
+        e.row("CUDA_GRAPH_NODE_EVENTS", start=start, end=start, globalTid=gtid(7, 7), nameId=e.string("node"), graphNodeId=id_,
+              originalGraphNodeId=original)
+        e.kernel(1000 + id_, 1002 + id_, 60 + id_, name="k%d" % id_, graphNodeId=id_)
+    rows = table("events", e.write(tmp_path / "a.sqlite"), "--only", "gpu", "--columns", "name,origin_op,origin_method")
+    assert {r["name"]: r["origin_op"] for r in rows if r["name"] in ("k1", "k2", "k3")} == {"k1": "", "k2": "", "k3": "forward"}
+
+
 def test_files_in_directories(tmp_path):
     small().write(tmp_path / "a.sqlite")
     other = sqlite3.connect(tmp_path / "mlruns.sqlite")
@@ -284,6 +359,45 @@ def test_truncated_files_are_errors_that_say_so(tmp_path):
         path.write_bytes(whole[:part])
         done = support.run("info", path)
         assert done.returncode in (0, 3) and (done.returncode == 0 or b"cut.sqlite" in done.stderr), done
+
+
+def test_of_a_cut_file_tables_are_read_as_far_as_they_go(tmp_path):
+    """Pages in order of the tables: NVTX is whole, kernels come behind the cut; then NVTX itself is cut at a page."""
+    e = small()
+    for i in range(2000):
+        e.nvtx(2000 + i, 2001 + i, f"aten::op{i}, op_id = {i}")
+    kernels = e.rows.pop("CUPTI_ACTIVITY_KIND_KERNEL")
+    for i in range(2000):
+        kernels.append(dict(kernels[0], start=10_000 + 10 * i, end=10_005 + 10 * i))
+    e.rows["CUPTI_ACTIVITY_KIND_KERNEL"] = kernels  # written last
+    whole = pathlib.Path(e.write(tmp_path / "a.sqlite"))
+    bytes_, pages = whole.read_bytes(), whole.stat().st_size // 4096
+    counts = lambda path: dict(sql(path, "SELECT cat, count(*) FROM events WHERE cat IN ('kernel', 'cpu_op') GROUP BY 1"))
+    assert counts(whole) == {"cpu_op": "2003", "kernel": "2003"}
+    cut = tmp_path / "cut.sqlite"
+    cut.write_bytes(bytes_[:(pages - 10) * 4096])
+    found, rows = counts(cut), table("health", cut)
+    assert found["cpu_op"] == "2003" and 0 < int(found["kernel"]) < 2003
+    sentences = [r["sentence"] for r in rows if r["check"] == "profiler_warning"]
+    assert len(sentences) == 1 and sentences[0].startswith(
+        f"Table CUPTI_ACTIVITY_KIND_KERNEL is damaged: {found['kernel']} of its rows were read"), sentences
+    assert [r["count"] for r in rows if r["check"] == "truncated"] == ["1"]
+    cut.write_bytes(bytes_[:pages // 4 * 4096])
+    assert 0 < int(counts(cut)["cpu_op"]) < 2003 and "kernel" not in counts(cut)
+    damaged = " ".join(r["sentence"] for r in table("health", cut))
+    assert "Table NVTX_EVENTS is damaged" in damaged and "Table CUPTI_ACTIVITY_KIND_KERNEL is damaged: 0 of its rows" in damaged
+    cut.write_bytes(bytes_[:4096])
+    assert "no event in it can be read" in failure("info", cut)
+
+
+@pytest.mark.parametrize("ending, command", [("gz", "gunzip -k"), ("zst", "zstd -d")])
+def test_a_compressed_export_gets_the_command(tmp_path, ending, command):
+    whole = pathlib.Path(small().write(tmp_path / "a.sqlite")).read_bytes()
+    path = tmp_path / f"x.sqlite.{ending}"
+    # a raw block in a frame of zstd: magic, no checksum, window of 1 MiB, then the last block with its length
+    path.write_bytes(gzip.compress(whole) if ending == "gz" else
+                     b"\x28\xb5\x2f\xfd\x00\x50" + (len(whole) << 3 | 1).to_bytes(3, "little") + whole)
+    assert f"{command} {path}" in " ".join(failure("summary", path).split())
 
 
 def test_random_damage_never_crashes(tmp_path):

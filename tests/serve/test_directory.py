@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -69,6 +70,32 @@ def test_a_directory_that_grows(tmp_path):
             ("host_0", "1", 0), ("host_0", "2", 0), ("host_1", "1", 1)]
         assert server.table("a", "events", columns="name", span="2").json()["rows"] == [["third"]]
         assert server.table("a", "events", columns="name", span="1").json()["rows"] == [["first"], ["second"]]
+
+
+def test_files_of_other_formats_are_listed(tmp_path):
+    """A Perfetto trace and an export of Nsight Systems beside each other: two runs that answer."""
+    if b"SQLite" not in support.output("version"):
+        pytest.skip("skipped: built without SQLite")
+    (tmp_path / "p").mkdir()
+    (tmp_path / "n").mkdir()
+    support.output("convert", EXAMPLES / "train" / "train.json.gz", "-o", tmp_path / "p" / "train.pftrace", "--no-cache")
+    database = tmp_path / "n" / "a.sqlite"
+    with contextlib.closing(sqlite3.connect(database)) as db:
+        db.executescript("""
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+                correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
+            INSERT INTO StringIds VALUES (1, 'gemm');
+            INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 350, 0, 7, 1, 117440512, 1), (400, 650, 0, 7, 2, 117440512, 1);""")
+    for path in (tmp_path / "p" / "train.pftrace", database):
+        os.utime(path, (time.time() - 60, time.time() - 60))
+    with serving(tmp_path) as server:
+        runs = by_name(server.until(lambda runs: len(runs["runs"]) == 2 and all(r["state"] == "ready" for r in runs["runs"])))
+        assert set(runs) == {"p", "n"}
+        answer = server.table("n", "kernels").json()
+        columns = [c["name"] if isinstance(c, dict) else c for c in answer["columns"]]
+        assert [dict(zip(columns, row))["name"] for row in answer["rows"]] == ["gemm"]
+        assert server.table("p", "kernels").json()["rows"]
 
 
 def test_a_file_that_changes_is_read_again(tmp_path):

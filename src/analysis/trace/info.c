@@ -11,6 +11,7 @@
 #include "store/job.h"
 #include "model/clocks/clocks.h"
 #include "model/run_tree.h"
+#include "store/side_table.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -102,18 +103,38 @@ __attribute__((format(printf, 4, 5))) static void putf(
 	put(f, topic, item, value);
 }
 
-static void put_file(const struct facts *f)
+/* What the file is; of Perfetto's files also whose events are in it. */
+static void put_dialect(const struct facts *f)
 {
 	static const char *const dialects[] = { "Chrome trace", "Kineto", "Ascend",
 		"memory timeline", "memory snapshot", "Nsight Systems" };
+	const struct ht_trace_meta *meta = f->t->meta;
+	const struct ht_side_table *file = ht_side_table_find(f->t, HT_PERFETTO_TABLE);
+	const char *dialect = dialects[meta->dialect < HT_COUNT(dialects) ? meta->dialect : 0];
+	if (!file)
+		put(f, "file", "dialect", dialect);
+	else if (meta->dialect == HT_DIALECT_CHROME)
+		put(f, "file", "dialect", "Perfetto");
+	else
+		putf(f, "file", "dialect", "Perfetto, with events of %s", dialect);
+	const char *producer =
+	        !file || !file->n_rows
+	                ? NULL
+	                : ht_side_str(f->t, ht_side_column_find(f->t, file, "producer"), 0);
+	if (producer)
+		put(f, "file", "producer", producer);
+}
+
+static void put_file(const struct facts *f)
+{
 	static const char *const compressions[] = { "none", "gzip", "zstd" };
 	const struct ht_trace_meta *meta = f->t->meta;
 	put(f, "file", "path", f->t->path);
 	putf(f, "file", "size", "%" PRIu64 " bytes", meta->file_bytes);
-	if (meta->dialect != HT_DIALECT_NSYS)
+	if (meta->dialect != HT_DIALECT_NSYS && !ht_side_table_find(f->t, HT_PERFETTO_TABLE))
 		putf(f, "file", "json", "%" PRIu64 " bytes", meta->json_bytes);
 	put(f, "file", "compression", compressions[meta->compression < 3 ? meta->compression : 0]);
-	put(f, "file", "dialect", dialects[meta->dialect < HT_COUNT(dialects) ? meta->dialect : 0]);
+	put_dialect(f);
 	if (meta->n_documents > 1)
 		putf(f, "file", "documents", "%u", meta->n_documents);
 	if (meta->world_size != HT_NO_I64)

@@ -3,6 +3,7 @@
  */
 #include "model/origin/choose.h"
 
+#include "base/sort.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -319,23 +320,43 @@ static enum ht_status find_twin(
 	return HT_OK;
 }
 
+enum ht_status ht_recorded_site(struct ht_chooser *c, const struct ht_trace *t, uint32_t row,
+        uint32_t op, struct ht_origin *ret_site)
+{
+	struct ht_twin *twin;
+	HT_TRY(find_twin(c, t, &twin));
+	uint32_t module = twin->modules.modules ? twin->modules.modules[row] : HT_NONE;
+	*ret_site = (struct ht_origin){
+		.op = op == HT_NONE ? NULL : ht_str(t, t->name[op]),
+		.shapes = op == HT_NONE ? NULL : ht_arg_str(t, "Input Dims", op),
+		.module = module == HT_NONE ? NULL : twin->modules.module_texts[module],
+		.source = ht_line_around(t, twin->lines, row),
+		.op_trace = op == HT_NONE ? NULL : t,
+		.op_row = op,
+		.is_backward = module != HT_NONE &&
+		               twin->modules.module_ways[row] == HT_AUTOGRAD_LINK_FORWARD,
+	};
+	return HT_OK;
+}
+
 enum ht_status ht_choice_site(
         struct ht_chooser *c, const struct ht_choice *choice, size_t i, struct ht_origin *ret_site)
 {
-	const struct ht_trace *t = choice->tape->trace;
 	const struct ht_tape_entry *entry = &choice->tape->entries[choice->matched.partner[i]];
-	struct ht_twin *twin;
-	HT_TRY(find_twin(c, t, &twin));
-	uint32_t module = twin->modules.modules ? twin->modules.modules[entry->launch] : HT_NONE;
-	*ret_site = (struct ht_origin){
-		.op = entry->op == HT_NONE ? NULL : ht_str(t, t->name[entry->op]),
-		.shapes = entry->op == HT_NONE ? NULL : ht_arg_str(t, "Input Dims", entry->op),
-		.module = module == HT_NONE ? NULL : twin->modules.module_texts[module],
-		.source = ht_line_around(t, twin->lines, entry->launch),
-		.op_trace = entry->op == HT_NONE ? NULL : t,
-		.op_row = entry->op,
-		.is_backward = module != HT_NONE &&
-		               twin->modules.module_ways[entry->launch] == HT_AUTOGRAD_LINK_FORWARD,
-	};
+	return ht_recorded_site(c, choice->tape->trace, entry->launch, entry->op, ret_site);
+}
+
+enum ht_status ht_origin_mark_calls(
+        struct ht_run *run, struct ht_origin *sites, uint32_t *order, size_t n)
+{
+	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
+	if (!keys)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		keys[i] = sites[order[i]].op ? sites[order[i]].op_row : HT_NONE;
+	if (!ht_sort_keys(run->ctx->mem, keys, order, n))
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		sites[order[i]].starts_call = keys[i] != HT_NONE && (!i || keys[i] != keys[i - 1]);
 	return HT_OK;
 }

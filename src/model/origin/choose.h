@@ -37,5 +37,11 @@ enum ht_status ht_choose(struct ht_chooser *chooser, const struct ht_replay *rep
 /* What is recorded for an activity that has a partner: operator, module, line, shapes. */
 enum ht_status ht_choice_site(struct ht_chooser *chooser, const struct ht_choice *choice, size_t i,
         struct ht_origin *ret_site) HT_MUST_USE;
+/* The same of any host row of a trace, with the operator around it, HT_NONE: none. */
+enum ht_status ht_recorded_site(struct ht_chooser *chooser, const struct ht_trace *trace,
+        uint32_t row, uint32_t op, struct ht_origin *ret_site) HT_MUST_USE;
+/* Of sites in order, the first one of each operator starts its call. The order is changed. */
+enum ht_status ht_origin_mark_calls(
+        struct ht_run *run, struct ht_origin *sites, uint32_t *order, size_t n) HT_MUST_USE;
 
 #endif

@@ -4,7 +4,7 @@
  *   op                A  an operator of the trace launched it
  *   triton-op         B  a generated kernel: what it was fused from
  *   graph-annotation  C  the node of its graph is annotated
- *   graph-capture     D  the launch at its place when the graph was captured
+ *   graph-capture     D  the launch at its place when the graph was captured, or where its node was made
  *   graph-eager       E  the kernel at its place in an eager run of the same code
  *   graph-inductor       the call at its place in the code that Inductor generated
  *   name-rule         G  its name says what it computes, not who asked for it

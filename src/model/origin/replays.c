@@ -14,6 +14,7 @@
 #include "model/origin/compiled.h"
 #include "model/origin/inductor_graph.h"
 #include "model/origin/choose.h"
+#include "model/origin/node_events.h"
 #include "model/origin/node_notes.h"
 #include "model/serving/grammar.h"
 
@@ -168,20 +169,12 @@ static enum ht_status push_sites(struct reading *r, const struct ht_replay *repl
 /* The first activity of each operator in a launch. */
 static enum ht_status mark_calls(struct reading *r, size_t first, size_t n)
 {
-	struct ht_origin *sites = r->sites.data;
-	uint64_t *keys = ht_arena_room(r->run->scratch, (n + 1) * sizeof *keys);
 	uint32_t *order = ht_arena_room(r->run->scratch, (n + 1) * sizeof *order);
-	if (!keys || !order)
-		return ht_fail_nomem(r->run->ctx);
-	for (size_t i = 0; i < n; i++) {
-		keys[i] = sites[first + i].op ? sites[first + i].op_row : HT_NONE;
-		order[i] = (uint32_t)(first + i);
-	}
-	if (!ht_sort_keys(r->run->ctx->mem, keys, order, n))
+	if (!order)
 		return ht_fail_nomem(r->run->ctx);
 	for (size_t i = 0; i < n; i++)
-		sites[order[i]].starts_call = keys[i] != HT_NONE && (!i || keys[i] != keys[i - 1]);
-	return HT_OK;
+		order[i] = (uint32_t)(first + i);
+	return ht_origin_mark_calls(r->run, r->sites.data, order, n);
 }
 
 static enum ht_status add_use(
@@ -286,6 +279,29 @@ static enum ht_status read_launches(struct reading *r, const uint32_t *ids, size
 	return HT_OK;
 }
 
+/* Kernels whose nodes the trace saw being made. The first launch of a kind of graph speaks for it. */
+static enum ht_status read_nodes(struct reading *r)
+{
+	size_t n_before = r->sites.n;
+	HT_TRY(ht_node_events_apply(&r->chooser, r->site, r->of_graph, &r->sites));
+	for (size_t k = 0; k < r->uses.n; k++) {
+		struct ht_graph_use *graph = &((struct use *)r->uses.data)[k].graph;
+		const uint32_t *gpus;
+		size_t n, n_found = 0;
+		ht_launch_gpus(r->t, graph->launch, &gpus, &n);
+		for (size_t i = 0; i < n; i++)
+			n_found += r->site[gpus[i]] != HT_NONE && r->site[gpus[i]] >= n_before;
+		if (!n_found)
+			continue;
+		graph->method = HT_ORIGIN_CAPTURE;
+		graph->confidence = 1;
+		graph->n_matched = n_found;
+		graph->from = "this trace";
+		graph->why = NULL;
+	}
+	return HT_OK;
+}
+
 /* What was found, in memory that stays. */
 static enum ht_status keep(struct reading *r)
 {
@@ -319,17 +335,19 @@ enum ht_status ht_replays_read(struct ht_run *run, struct ht_origins *origins)
 		return ht_fail_nomem(run->ctx);
 	origins->n_matched = r.n_matched;
 	origins->why = r.why;
-	bool has_notes = ht_node_notes_any(run);
-	if (!n_ids && !has_notes)
+	bool has_notes = ht_node_notes_any(run), has_nodes = ht_node_events_any(run->trace);
+	if (!n_ids && !has_notes && !has_nodes)
 		return HT_OK;
 	r.site = ht_arena_room(run->scratch, (r.t->n_gpu + 1) * sizeof *r.site);
 	r.of_graph = ht_arena_alloc(run->scratch, r.t->n_gpu + 1);
 	if (!r.site || !r.of_graph)
 		return ht_fail_nomem(run->ctx);
 	memset(r.site, 0xff, (r.t->n_gpu + 1) * sizeof *r.site);
-	enum ht_status status = n_ids ? ht_chooser_init(run, &r.chooser) : HT_OK;
+	enum ht_status status = n_ids || has_nodes ? ht_chooser_init(run, &r.chooser) : HT_OK;
 	if (status == HT_OK && n_ids)
 		status = read_launches(&r, ids, n_ids);
+	if (status == HT_OK && has_nodes)
+		status = read_nodes(&r);
 	if (status == HT_OK && has_notes)
 		status = ht_node_notes_apply(run, r.site, r.of_graph, &r.sites, r.n_matched);
 	if (status == HT_OK)

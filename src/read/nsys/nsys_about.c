@@ -291,7 +291,6 @@ enum ht_status ht_nsys_put_rank(struct ht_nsys *n)
 static enum ht_status read_diagnostics(struct ht_nsys *n)
 {
 	static const char *const columns[] = { "severity", "text", NULL };
-	struct ht_builder *b = n->db.builder;
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
 	HT_TRY(ht_db_select(&n->db, "DIAGNOSTIC_EVENT", columns, NULL, &query));
@@ -301,15 +300,7 @@ static enum ht_status read_diagnostics(struct ht_nsys *n)
 		const char *text = ht_database_text(&n->db.file, query, 1, &length);
 		if (severity < 2 || severity > 3 || !text)
 			continue;
-		uint32_t table = ht_draft_table(b, "profiler_warnings");
-		uint32_t column =
-		        table == UINT32_MAX ? table : ht_draft_column(b, table, "text", 4);
-		if (column != UINT32_MAX)
-			ht_draft_row(b, table);
-		if (column == UINT32_MAX || !ht_draft_put_str(b, table, column, text, length)) {
-			status = ht_fail_nomem(n->db.ctx);
-			break;
-		}
+		status = ht_db_warn(&n->db, text, length);
 	}
 	sqlite3_finalize(query);
 	return status;

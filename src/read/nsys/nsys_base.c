@@ -44,16 +44,25 @@ static enum ht_status add_processes(
 	if (!ht_database_has_table(&db->file, table) ||
 	        !ht_database_has_column(&db->file, table, id))
 		return HT_OK;
-	(void)snprintf(sql, sizeof sql, "SELECT DISTINCT %s / 16777216, %s FROM main.\"%s\"", id,
+	(void)snprintf(sql, sizeof sql, "SELECT %s, %s FROM main.\"%s\"", id,
 	        has_device ? "deviceId" : "NULL", table);
 	if (sqlite3_prepare_v2(db->file.handle, sql, -1, &query, NULL) != SQLITE_OK)
 		return ht_database_fail(&db->file);
-	while (ht_db_next(db, query, &status))
-		if (!ht_db_is_null(query, 0) && !add_process(p, sqlite3_column_int64(query, 0),
-		                                        ht_db_i64(query, 1, HT_NO_I64))) {
+	/* most rows are like the one before; SQLite would keep and look up each for DISTINCT */
+	struct ht_nsys_process last = { 0 };
+	for (bool is_first = true; ht_db_next(db, query, &status);) {
+		struct ht_nsys_process now = { ht_nsys_process_of(ht_db_i64(query, 0, 0)),
+			ht_db_i64(query, 1, HT_NO_I64) };
+		bool is_same = !is_first && now.key == last.key && now.device == last.device;
+		if (is_same || (!now.key && ht_db_is_null(query, 0)))
+			continue;
+		if (!add_process(p, now.key, now.device)) {
 			status = ht_fail_nomem(db->ctx);
 			break;
 		}
+		last = now;
+		is_first = false;
+	}
 	sqlite3_finalize(query);
 	return status;
 }
@@ -130,17 +139,24 @@ static bool is_number(sqlite3_stmt *query, int column)
 	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
+/* Of a cell that mostly has a number: what is not 0 for SQLite is one, which saves the second call. */
+static bool get_number(sqlite3_stmt *query, int column, int64_t *ret_value)
+{
+	*ret_value = sqlite3_column_int64(query, column);
+	return *ret_value || is_number(query, column);
+}
+
 bool ht_nsys_times(struct ht_nsys *n, sqlite3_stmt *query, int64_t *ret_start_ns,
         int64_t *ret_dur_ns, bool *ret_is_open)
 {
-	if (!is_number(query, 0)) {
+	int64_t end_ns;
+	if (!get_number(query, 0, ret_start_ns)) {
 		ht_chunk_stat(&n->db.builder->all, HT_STAT_row_lost, -1, 1);
 		return false;
 	}
-	*ret_start_ns = sqlite3_column_int64(query, 0);
-	*ret_is_open = !is_number(query, 1);
+	*ret_is_open = !get_number(query, 1, &end_ns);
 	if (!*ret_is_open)
-		*ret_dur_ns = ht_sub_sat(sqlite3_column_int64(query, 1), *ret_start_ns);
+		*ret_dur_ns = ht_sub_sat(end_ns, *ret_start_ns);
 	else
 		*ret_dur_ns = n->window_end_ns > *ret_start_ns
 		                      ? ht_sub_sat(n->window_end_ns, *ret_start_ns)
@@ -327,9 +343,12 @@ static enum ht_status read_tables(struct ht_nsys *n, int64_t part)
 enum ht_status ht_nsys_read_file(struct ht_builder *builder, const char *path, int64_t part)
 {
 	struct ht_nsys n = { .window_end_ns = HT_NO_I64, .largest = HT_NO_I64 };
-	HT_TRY(ht_db_open(&n.db, builder, path));
+	HT_TRY(ht_db_open_damaged(&n.db, builder, path));
 	ht_arena_init(&n.arena, builder->mem);
 	enum ht_status status = read_tables(&n, part);
+	if (status == HT_OK && n.db.n_damaged && !builder->all.n)
+		status = ht_fail(builder->ctx, HT_FORMAT, path, -1, "copy or export the file again",
+		        "unusable database: it is damaged, and no event in it can be read");
 	ht_db_words_done(&n.db, &n.calls);
 	ht_db_words_done(&n.db, &n.communicators);
 	ht_vec_free(builder->mem, &n.records, sizeof(struct ht_nsys_record));
@@ -349,7 +368,7 @@ enum ht_status ht_nsys_list_parts(
 	size_t n = 0;
 	*ret_n = 0;
 	ht_builder_init(&builder, ctx, path);
-	enum ht_status status = ht_db_open(&db, &builder, path);
+	enum ht_status status = ht_db_open_damaged(&db, &builder, path);
 	if (status == HT_OK) {
 		if (is_export(&db))
 			status = ht_nsys_list_processes(&db, arena, &list, &n);

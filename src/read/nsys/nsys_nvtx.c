@@ -6,7 +6,7 @@
  * ("{'Module': 'layers.0', ...}"), become those of Kineto. Other ranges of the default domain are the user's annotations;
  * those of a library's domain are its calls.
  *
- * Names of domains and categories are rows of the same table, in no order: it is looked at for them first.
+ * Names of domains and categories are rows of the same table, in no order: the first row that needs one has it looked through.
  */
 #include "read/rows.h"
 
@@ -66,12 +66,16 @@ struct text {
 	size_t n;
 };
 
+#define MAX_KNOWN 8192
+
 struct nvtx {
 	struct ht_nsys *n;
 	struct ht_db_words domains, categories; /* by number */
 	uint32_t arg_dims, arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
 	struct ht_nsys_payload_args payload;
 	bool has_names; /* of domains and categories */
+	/* by string id, of shapes, which repeat by the million: 0 not looked at, 1 no, 2 yes */
+	uint8_t is_json[MAX_KNOWN];
 	char name[512];
 };
 
@@ -115,6 +119,7 @@ static int64_t category_key(sqlite3_stmt *query)
 static enum ht_status read_dictionary(struct nvtx *x)
 {
 	struct ht_db *db = &x->n->db;
+	uint64_t n_rows = db->n_rows;
 	x->has_names = true;
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
@@ -122,12 +127,17 @@ static enum ht_status read_dictionary(struct nvtx *x)
 		return HT_OK;
 	HT_TRY(ht_db_select(db, "NVTX_EVENTS", nvtx_columns,
 	        "WHERE t.eventType = 75 OR t.eventType = 33 OR t.eventType = 64", &query));
+	/* damage is told once, by the reading of all rows */
+	const char *table = db->table;
+	db->table = NULL;
 	while (ht_db_next(db, query, &status)) {
 		struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
 		status = ht_db_i64(query, N_TYPE, 0) == NVTX_DOMAIN
 		                 ? keep_name(x, &x->domains, ht_db_i64(query, N_DOMAIN, 0), text)
 		                 : keep_name(x, &x->categories, category_key(query), text);
 	}
+	db->table = table;
+	db->n_rows = n_rows;
 	sqlite3_finalize(query);
 	return status;
 }
@@ -150,6 +160,10 @@ struct op_text {
 
 static size_t suffix_at(struct text t, size_t at)
 {
+	/* most commas are those of shapes, before a digit or a bracket */
+	char c = t.n - at < 3 ? '\0' : t.at[at + 2];
+	if (c != 's' && c != 'o' && c != 'i')
+		return N_SUFFIXES;
 	for (size_t i = 0; i < N_SUFFIXES; i++)
 		if (t.n - at > suffixes[i].n && !memcmp(t.at + at, suffixes[i].text, suffixes[i].n))
 			return i;
@@ -208,6 +222,20 @@ static bool is_op_name(struct text t)
 	return true;
 }
 
+static void put_dims(struct nvtx *x, struct text sizes)
+{
+	struct ht_rows *rows = &x->n->db.rows;
+	uint32_t id = ht_rows_text(rows, sizes.at, sizes.n);
+	uint8_t *known = id < MAX_KNOWN ? &x->is_json[id] : NULL;
+	uint8_t is_json = known ? *known : 0;
+	if (!is_json)
+		is_json = ht_json_valid(sizes.at, sizes.n) ? 2 : 1;
+	if (known)
+		*known = is_json;
+	if (is_json == 2)
+		ht_row_put(rows, x->arg_dims, id);
+}
+
 static void put_op_args(struct nvtx *x, const struct op_text *op)
 {
 	struct text sizes = op->of[SUFFIX_SIZES], inputs = op->of[SUFFIX_INPUTS];
@@ -217,8 +245,8 @@ static void put_op_args(struct nvtx *x, const struct op_text *op)
 		ht_nsys_put(x->n, HT_NSYS_SEQUENCE, number);
 	if (number_of(op->of[SUFFIX_OP_ID], &number))
 		ht_nsys_put(x->n, HT_NSYS_OP_ID, number);
-	if (sizes.at && ht_json_valid(sizes.at, sizes.n))
-		ht_row_put(rows, x->arg_dims, ht_rows_text(rows, sizes.at, sizes.n));
+	if (sizes.at)
+		put_dims(x, sizes);
 	if (inputs.at)
 		ht_row_put(rows, x->arg_inputs, ht_rows_text(rows, inputs.at, inputs.n));
 }

@@ -278,17 +278,22 @@ enum { H_START, H_END, H_TID, H_NAME, H_GRAPH, H_NODE, H_ORIGINAL, H_EXEC };
 static const char *const node_columns[] = { "start", "end", "globalTid", "nameId", "graphId",
 	"graphNodeId", "originalGraphNodeId", "graphExecId", NULL };
 
-/* When and where nodes and graphs were made, or copied from others. */
+/* When and where nodes and graphs were made, or copied from others: as spans, mostly without length, so that what was around
+ * them is known. */
 static enum ht_status read_graph_events(struct ht_nsys *n, const char *table)
 {
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
 	HT_TRY(ht_nsys_select(n, table, node_columns, "globalTid", &query));
 	while (ht_db_next(&n->db, query, &status)) {
-		int64_t tid = ht_db_i64(query, H_TID, 0);
-		if (!begin_instant(n, query, 'i', HT_NSYS_CAT_GRAPH_NODE_MADE,
-		            ht_nsys_name(n, query, H_NAME), ht_nsys_pid(tid), ht_nsys_tid(tid)))
+		int64_t tid = ht_db_i64(query, H_TID, 0), ts_ns, dur_ns;
+		bool is_open;
+		if (!ht_nsys_times(n, query, &ts_ns, &dur_ns, &is_open))
 			continue;
+		ht_nsys_begin(n, 'X', HT_NSYS_CAT_GRAPH_NODE_MADE, ht_nsys_name(n, query, H_NAME));
+		ht_row_process(&n->db.rows, ht_nsys_pid(tid), ht_nsys_tid(tid));
+		ht_row_time(&n->db.rows, ts_ns);
+		ht_row_duration(&n->db.rows, is_open ? 0 : dur_ns);
 		ht_nsys_put_cell(n, HT_NSYS_GRAPH, query, H_GRAPH);
 		ht_nsys_put_cell(n, HT_NSYS_GRAPH_NODE, query, H_NODE);
 		ht_nsys_put_cell(n, HT_NSYS_ORIGINAL_NODE, query, H_ORIGINAL);
