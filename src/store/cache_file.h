@@ -14,7 +14,7 @@
 #include "store/cache.h"
 
 /* Of this layout; kinds of stores have versions of their own. */
-#define HT_CACHE_VERSION 6
+#define HT_CACHE_VERSION 7
 #define HT_CACHE_ALIGN   ((uint64_t)64)
 #define HT_CACHE_SUFFIX  ".htc"
 
