@@ -597,7 +597,7 @@ def test_modules_of_work_that_cann_launched(tmp_path):
     (module,) = rows("modules", path)
     assert (module["path"], module["device_total_ns"]) == ("Linear_0", "10500")
     found = {r["topic"]: r["finding"] for r in rows("summary", path)}
-    assert found["modules"].startswith("Linear_0 10.5 µs, 1 call")
+    assert found["modules"].startswith("Linear_0 10.5 µs, 100 %")
     assert [r["annotation"] for r in rows("kernel-annotations", path)] == ["note"]
 
 
