@@ -14,7 +14,9 @@ function serve() {
   });
 }
 
-const ended = server => new Promise(done => { server.once("exit", done); server.kill("SIGINT"); });
+// A server that has ended already says so no second time.
+const ended = server => server.exitCode !== null ? undefined
+  : new Promise(done => { server.once("exit", done); server.kill("SIGINT"); });
 const rows = (page, verb) => page.locator(`section[data-verb="${verb}"] tbody tr`);
 
 let server = await serve();

@@ -2,8 +2,10 @@
 import contextlib
 import json
 import pathlib
+import random
 import re
 import signal
+import socket
 import subprocess
 import urllib.request
 
@@ -14,6 +16,15 @@ from web import CHROMIUM, NODE, has_page
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"
+
+
+def free_port():
+    """A port that is free now, and that nobody is given who asks for any: those lie above 32767."""
+    while True:
+        port = random.randint(20000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def can_serve():

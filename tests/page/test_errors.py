@@ -1,7 +1,6 @@
 """The page when there is nothing to show, when files are broken or go away, and when names are hostile."""
 import json
 import shutil
-import socket
 
 import served
 import support
@@ -103,7 +102,4 @@ def test_hostile_names(tmp_path):
 
 def test_server_goes_away_and_comes_back(tmp_path):
     put(EXAMPLES / "train" / "train.json.gz", tmp_path / "train" / "train.json.gz")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    served.drive("away.mjs", support.EXE, tmp_path, port, "train")
+    served.drive("away.mjs", support.EXE, tmp_path, served.free_port(), "train")

@@ -7,7 +7,6 @@ import contextlib
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -35,9 +34,7 @@ def installed(folder):
 
 @contextlib.contextmanager
 def tensorboard(logdir, folder):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = served.free_port()
     environment = {**os.environ, "PYTHONPATH": installed(folder), "XDG_CACHE_HOME": str(folder)}
     run = subprocess.Popen([sys.executable, "-m", "tensorboard.main", "--logdir", logdir, "--host", "127.0.0.1",
                             "--port", str(port)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -489,7 +489,7 @@ static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	static const char *const order[] = { [VIEW_SHORT] = "-cpu_ns",
+	static const char *const order[VIEW_GRAPHS + 1] = { [VIEW_SHORT] = "-cpu_ns",
 		[VIEW_RUNTIME] = "-cpu_ns",
 		[VIEW_DELAY] = "-launch_delay_ns" };
 	enum view view = read_options(run).view;
