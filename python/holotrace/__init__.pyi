@@ -1952,7 +1952,7 @@ class Session:
     ) -> Table:
         """What slows a job down, and how long would its steps take without?
 
-        Every start is computed anew over all ranks: work begins when its launch, its stream and the events before it are over, a collective with its last rank; CPU time keeps its length. Peers are ranks that communicate alike, ideal is their median. Of operations: ideal is the mean time of compute and the median of communication.
+        Every start is computed anew over all ranks: work begins when its launch, its stream and the events before it are over, a collective with its last rank; CPU time keeps its length. Peers are ranks that communicate alike; like its peers is their median. Whose slowdown it is: ideal is the mean time of compute and the median of communication.
 
             holotrace.open("traces/").what_if(top=10)
 

@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "job/axes.h"
 #include "job/event_lags.h"
 #include "job/event_rows.h"
 #include "table/optional.h"
@@ -552,6 +553,7 @@ enum ht_status ht_event_graph_put(struct ht_run *run, const struct ht_cp_options
 	enum ht_status status = model.note && part->facts[0]
 	                                ? ht_table_add_note(part->facts[0], "%s", model.note)
 	                                : HT_OK;
+	ht_event_groups_put(model.trace, part->facts[HT_EVENT_FACTS_GROUPS]);
 	if (status == HT_OK && model.n_windows) {
 		status = ht_event_rows_make(run, &model, rules, &k.rows);
 		if (status == HT_OK)

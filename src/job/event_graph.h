@@ -27,7 +27,12 @@ enum ht_node_flag {
 	HT_EVENT_LOADS = 8,  /* loads data */
 	HT_EVENT_GC = 16,    /* collects garbage */
 	HT_EVENT_AGAIN = 32, /* activations that are computed again in the backward pass */
+	/* of the backward pass, and of the optimizer; what is neither counts to the forward pass. GPU activity has it of its launch */
+	HT_EVENT_BACKWARD = 64,
+	HT_EVENT_OPTIMIZER = 128,
 };
+
+#define HT_EVENT_PHASES (HT_EVENT_BACKWARD | HT_EVENT_OPTIMIZER)
 
 #define HT_EVENT_NODE_COLUMNS(COLUMN)                                                              \
 	COLUMN(HT_EVENT_START, "start_ns", HT_TIME, HT_MEASURE, "when it began", NULL)             \
@@ -74,8 +79,20 @@ enum ht_event_edge {
 HT_COLUMN_NUMBERS(HT_EVENT_WINDOW_COLUMNS, HT_N_EVENT_WINDOW_COLUMNS);
 extern const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS];
 
+#define HT_EVENT_GROUP_COLUMNS(COLUMN)                                                             \
+	COLUMN(HT_GROUP_DESCRIPTION, "description", HT_STR, HT_KEY, "what a process group is for", \
+	        NULL)                                                                              \
+	COLUMN(HT_GROUP_RANKS, "ranks", HT_STR, HT_KEY, "its ranks, a list", NULL)
+HT_COLUMN_NUMBERS(HT_EVENT_GROUP_COLUMNS, HT_N_EVENT_GROUP_COLUMNS);
+extern const struct ht_column ht_event_group_columns[HT_N_EVENT_GROUP_COLUMNS];
+
 /* The tables of a part. */
-enum { HT_EVENT_FACTS_NODES = 1, HT_EVENT_FACTS_EDGES, HT_EVENT_FACTS_WINDOWS };
+enum {
+	HT_EVENT_FACTS_NODES = 1,
+	HT_EVENT_FACTS_EDGES,
+	HT_EVENT_FACTS_WINDOWS,
+	HT_EVENT_FACTS_GROUPS
+};
 
 /* Those of the rank in hand. rules may be NULL. */
 enum ht_status ht_event_graph_put(struct ht_run *run, const struct ht_cp_options *options,

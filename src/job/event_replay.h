@@ -24,8 +24,8 @@ struct ht_event_rank {
 	uint32_t first, n;    /* nodes */
 	const uint32_t *text; /* by node: number of its name in its part's table */
 	uint32_t n_texts;
-	int64_t stage, replica; /* of the pipeline (stages.h); 0 where there is none */
-	uint64_t shape;         /* the same for ranks that do the same */
+	int64_t stage, replica, share; /* stages.h; 0 where there is none */
+	uint64_t shape;                /* the same for ranks that do the same */
 };
 
 struct ht_event_job {

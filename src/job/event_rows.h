@@ -12,9 +12,8 @@ struct ht_event_rows {
 	struct ht_cp_model *m;
 	struct ht_cp_rules rules;
 	struct ht_arg_cursor sequence;
-	uint8_t *
-	        flags; /* by row: enum ht_node_flag of host rows, and whether they were looked at */
-	uint8_t *by_name; /* by string id: whether it collects garbage */
+	uint16_t *
+	        flags; /* by row: enum ht_node_flag of host rows, and whether all of them are known */
 };
 
 /* rules NULL: none. Memory in run->scratch, to be ended with ht_event_rows_done, also after a failure. */

@@ -4,6 +4,7 @@
 #include "job/stages.h"
 
 #include "base/sort.h"
+#include "job/axes.h"
 #include "model/communication/collective_match.h"
 
 #include <inttypes.h>
@@ -86,22 +87,44 @@ static void find_depths(struct ht_event_job *job, const struct transfer *pairs, 
 		job->ranks[i].stage = 0;
 }
 
-enum ht_status ht_event_job_stages(struct ht_event_job *job)
+/* Ranks of one stage and share are numbered in their own order. */
+static enum ht_status number_replicas(struct ht_event_job *job)
 {
-	struct ht_arena *a = job->run->scratch;
-	struct transfer *transfers = ht_arena_room(a, (job->n_units + 1) * sizeof *transfers);
-	int64_t *counts = ht_arena_alloc(a, (job->n_ranks + 1) * sizeof *counts);
-	if (!transfers || !counts)
-		return ht_fail_nomem(job->run->ctx);
-	size_t n = keep_firsts(transfers, list_transfers(job, transfers));
-	find_depths(job, transfers, n);
-	job->n_stages = job->n_replicas = 1;
+	struct ht_event_rank *ranks = job->ranks;
+	int64_t n_shares = 1, most = 4 * (int64_t)job->n_ranks + 64;
 	for (size_t i = 0; i < job->n_ranks; i++) {
-		struct ht_event_rank *r = &job->ranks[i];
-		r->replica = counts[r->stage]++;
-		job->n_stages = r->stage + 1 > job->n_stages ? r->stage + 1 : job->n_stages;
-		job->n_replicas =
-		        r->replica + 1 > job->n_replicas ? r->replica + 1 : job->n_replicas;
+		n_shares = ranks[i].share + 1 > n_shares ? ranks[i].share + 1 : n_shares;
+		job->n_stages =
+		        ranks[i].stage + 1 > job->n_stages ? ranks[i].stage + 1 : job->n_stages;
+	}
+	/* lists of ranks that fit no job get no memory for it */
+	if (n_shares > most || job->n_stages > most || n_shares * job->n_stages > most)
+		n_shares = job->n_stages = 1;
+	size_t n = (size_t)(n_shares * job->n_stages);
+	int64_t *counts = ht_arena_alloc(job->run->scratch, (n + 1) * sizeof *counts);
+	if (!counts)
+		return ht_fail_nomem(job->run->ctx);
+	for (size_t i = 0; i < job->n_ranks; i++) {
+		if (n == 1)
+			ranks[i].stage = ranks[i].share = 0;
+		ranks[i].replica = counts[ranks[i].stage * n_shares + ranks[i].share]++;
+		job->n_replicas = ranks[i].replica + 1 > job->n_replicas ? ranks[i].replica + 1
+		                                                         : job->n_replicas;
 	}
 	return HT_OK;
+}
+
+enum ht_status ht_event_job_stages(struct ht_event_job *job)
+{
+	bool has_stages;
+	job->n_stages = job->n_replicas = 1;
+	HT_TRY(ht_event_job_axes(job, &has_stages));
+	if (!has_stages) {
+		struct transfer *transfers =
+		        ht_arena_room(job->run->scratch, (job->n_units + 1) * sizeof *transfers);
+		if (!transfers)
+			return ht_fail_nomem(job->run->ctx);
+		find_depths(job, transfers, keep_firsts(transfers, list_transfers(job, transfers)));
+	}
+	return number_replicas(job);
 }

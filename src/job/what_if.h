@@ -48,20 +48,29 @@ enum ht_status ht_what_if_ask(struct ht_run *run, const struct ht_parts *parts, 
 enum ht_status ht_what_if_gaps(
         struct ht_run *run, const struct ht_parts *parts, ht_table *table) HT_MUST_USE;
 
-/* Whose slowdown it is: the measures of the straggler analysis of operations (job/ops.h), with host time and GPU activity for operations
- * and their median over ranks of the same stage as ideal. */
+/* Whose slowdown it is: the measures of the straggler analysis of operations (job/ops.h), with phases of ranks for operations. */
+enum ht_what_if_type {
+	HT_WHAT_IF_FORWARD,
+	HT_WHAT_IF_BACKWARD,
+	HT_WHAT_IF_OPTIMIZER,
+	HT_WHAT_IF_TRANSFERS,
+	HT_WHAT_IF_CPU, /* all phases on the CPU, and on the GPU */
+	HT_WHAT_IF_GPU,
+	HT_WHAT_IF_N_TYPES
+};
 struct ht_what_if_slowdown {
 	bool is_known; /* else a note says why not */
 	double time_ns, ideal_ns;
-	double *of_part; /* S_w, by part: ideal but for this one, over ideal */
-	bool *is_worst;  /* by part: one of the worst 3 % */
+	double of_type[HT_WHAT_IF_N_TYPES]; /* S_t: ideal but for this, over ideal */
+	double *of_part;                    /* S_w, by part: the same */
+	bool *is_worst;                     /* by part: one of the worst 3 % */
 	struct ht_what_if_share {
 		double share, added, left_ns; /* M, A, T_rem */
 	} worst, last;                        /* of the worst ranks, and of the last stage */
-	double of_cpu,
-	        of_gpu; /* S_t: ideal but for CPU time, or GPU activity that is no communication */
 	int64_t n_stages, n_replicas;
 	double *of_stage, *of_replica; /* S_stage, S_dp: ideal but for these ranks */
+	const char *slow_group;        /* whose transfers take most above the ideal; NULL: none */
+	bool has_uneven_batches;       /* ranks take longer in turn, forward and backward alike */
 };
 enum ht_status ht_what_if_slowdown_find(struct ht_run *run, const struct ht_parts *parts,
         ht_table *table, struct ht_what_if_slowdown *ret) HT_MUST_USE;

@@ -692,6 +692,11 @@ static void say_slow_rank(struct ht_telling *s)
 		found = ht_straggler_nobody(&f->stragglers);
 	}
 	ht_finding_next(&found, "stragglers");
+	/* what is on no rank in most steps may be on a stage, a link or the batches */
+	if (found.state == HT_STATE_NONE) {
+		ht_finding_next(&found, "what-if");
+		ht_finding_arg(&found, "view", "slowdown");
+	}
 	ht_tell_line(s, "slow rank", &found);
 }
 

@@ -73,9 +73,9 @@ const struct ht_analysis ht_analysis_what_if = {
 	        .method =
 	                "Every start is computed anew over all ranks: work begins when its launch, its "
 	                "stream and the events before it are over, a collective with its last rank; CPU "
-	                "time keeps its length. Peers are ranks that communicate alike, ideal is their "
-	                "median. Of operations: ideal is the mean time of compute and the median of "
-	                "communication.",
+	                "time keeps its length. Peers are ranks that communicate alike; like its peers is "
+	                "their median. Whose slowdown it is: ideal is the mean time of compute and the "
+	                "median of communication.",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
@@ -87,7 +87,9 @@ const struct ht_analysis ht_analysis_what_if = {
 	        [HT_EVENT_FACTS_EDGES] = { "edges", ht_event_edge_columns,
 	                HT_N_EVENT_EDGE_COLUMNS },
 	        [HT_EVENT_FACTS_WINDOWS] = { "windows", ht_event_window_columns,
-	                HT_N_EVENT_WINDOW_COLUMNS } },
+	                HT_N_EVENT_WINDOW_COLUMNS },
+	        [HT_EVENT_FACTS_GROUPS] = { "groups", ht_event_group_columns,
+	                HT_N_EVENT_GROUP_COLUMNS } },
 	.across = true,
 	.choose = choose,
 	.per_rank = find_graph,
@@ -187,23 +189,50 @@ static void put_trace_share(ht_table *table, const char *share_name, const char 
 	put(table, "T_rem", share_name, share->left_ns / 1e9);
 }
 
+/* What of the slowdown is there when only a type of operation is not ideal. */
+static double share_of_type(const struct ht_what_if_slowdown *s, enum ht_what_if_type type)
+{
+	return (s->of_type[type] - 1) / (s->time_ns / s->ideal_ns - 1);
+}
+
+/* Without a rank that is slower than the mean a job can be faster than ideal, in which that rank takes the mean. */
+static enum ht_status say_share(ht_table *table, double share, const char *with)
+{
+	if (share >= 0.995)
+		return ht_table_add_note(table, "all of the slowdown goes with %s", with);
+	return ht_table_add_note(table, "%.0f %% of the slowdown goes with %s", 100 * share, with);
+}
+
 static enum ht_status say_whose(ht_table *table, const struct ht_what_if_slowdown *s)
 {
 	if (s->worst.share >= MOST)
-		return ht_table_add_note(table,
-		        "%.0f %% of the slowdown goes with the worst 3 %% of ranks",
-		        100 * s->worst.share);
+		return say_share(table, s->worst.share, "the worst 3 % of ranks");
 	if (s->n_stages > 1 && s->last.share >= MOST)
-		return ht_table_add_note(table, "%.0f %% of the slowdown goes with the last stage",
-		        100 * s->last.share);
-	return ht_table_add_note(table,
-	        "the slowdown is spread: the worst 3 %% of ranks%s explain less than half of it",
-	        s->n_stages > 1 ? " nor the last stage" : "");
+		return say_share(table, s->last.share, "the last stage");
+	if (s->slow_group && share_of_type(s, HT_WHAT_IF_TRANSFERS) >= MOST)
+		return ht_table_add_note(table,
+		        "%.0f %% of the slowdown is transfers that take longer than the median of their kind, most in "
+		        "group %s: ranks arrive evenly, so it is the link",
+		        100 * share_of_type(s, HT_WHAT_IF_TRANSFERS), s->slow_group);
+	if (s->has_uneven_batches)
+		return ht_table_add_note(table,
+		        "the slowdown is on one rank in some steps and on another in others, forward and backward alike: "
+		        "batches differ, as with sequences of different lengths");
+	return ht_table_add_note(table, "the slowdown is spread: %s explain less than half of it",
+	        s->n_stages > 1 ? "the worst 3 % of ranks and the last stage each"
+	                        : "the worst 3 % of ranks");
 }
 
 /* The same of traces: a rank is a worker. */
 static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
+	static const char *const types[HT_WHAT_IF_N_TYPES] = { [HT_WHAT_IF_FORWARD] =
+		                                                       "forward-compute",
+		[HT_WHAT_IF_BACKWARD] = "backward-compute",
+		[HT_WHAT_IF_OPTIMIZER] = "optimizer",
+		[HT_WHAT_IF_TRANSFERS] = "communication",
+		[HT_WHAT_IF_CPU] = "cpu",
+		[HT_WHAT_IF_GPU] = "gpu" };
 	struct ht_what_if_slowdown s;
 	HT_TRY(ht_what_if_slowdown_find(run, parts, table, &s));
 	if (!s.is_known)
@@ -211,8 +240,8 @@ static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts
 	put(table, "T", "", s.time_ns / 1e9);
 	put(table, "T_id", "", s.ideal_ns / 1e9);
 	put(table, "S", "", s.time_ns / s.ideal_ns);
-	put(table, "S_t", "cpu", s.of_cpu);
-	put(table, "S_t", "gpu", s.of_gpu);
+	for (size_t i = 0; i < HT_WHAT_IF_N_TYPES; i++)
+		put(table, "S_t", types[i], s.of_type[i]);
 	for (int64_t i = 0; s.n_stages > 1 && i < s.n_replicas; i++)
 		if (s.of_replica[i] > 0)
 			put_numbered(table, "S_dp", i, s.of_replica[i]);
