@@ -1,10 +1,11 @@
 """What the engine says, in Python: its messages are written for the command line.
 
-    --by rnk: expected one of rank|all     →  by="rnk": expected one of "rank", "all"
+    --by rnk: expected one of rank|all     →  by="rnk": expected one of rank|all
     add --recursive                        →  add recursive=True
     `holotrace health` lists them          →  Session.health() lists them
 
-What to ask next comes as data, a verb and its arguments (note_line), and is never read from a sentence.
+Only these two are looked for, references to an option and to a verb; tools/check_registry sees that they are there. No sentence is
+read: what to ask next comes as data, a verb and its arguments (note_line).
 """
 import keyword
 import re
@@ -15,7 +16,6 @@ from . import _core
 _SWITCHES = {"strict", "recursive", "partial", "merge", "with-counters"}
 _FLAG = re.compile(r"--([a-z][a-z0-9-]*)(?:[ =](\"[^\"]*\"|[^\s:;,()\"]+))?(?=(:)?)")
 _COMMAND = re.compile(r"(`?)holotrace ([a-z][a-z-]*)\1")
-_CHOICES = re.compile(r"expected one of ([\w-]+(?:\|[\w-]+)+)")
 _NUMBER = re.compile(r"-?[0-9][0-9.,:-]*%?$")
 _known = {}
 
@@ -88,10 +88,8 @@ def _command(found):
 
 def in_python(text):
     """A message of the engine with Python's names for arguments and methods; None stays None."""
-    if not text or not any(sign in text for sign in ("--", "holotrace ", "|")):
+    if not text or not any(sign in text for sign in ("--", "holotrace ")):
         return text
-    text = _CHOICES.sub(lambda found: "expected one of " + ", ".join(
-        f'"{word}"' for word in found.group(1).split("|")), text)
     return _COMMAND.sub(_command, _FLAG.sub(_flag, text))
 
 

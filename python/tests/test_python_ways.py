@@ -18,7 +18,7 @@ def run(examples):
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("--by rnk: expected one of rank|all", 'by="rnk": expected one of "rank", "all"'),
+    ("--by rnk: expected one of rank|all", 'by="rnk": expected one of rank|all'),
     ("--rank 9: no such rank; there are 0, 1", "rank=9: no such rank; there are 0, 1"),
     ("--step 3-x: no such step", 'step="3-x": no such step'),
     ("its folders may hold some: add --recursive", "its folders may hold some: add recursive=True"),

@@ -163,7 +163,7 @@ static enum ht_status choose(struct ht_run *run)
 	run->policy = (struct ht_policy){ 0 };
 	if (n_base < 1 || (size_t)n_base >= run->n_sets)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give a run for either side",
-		        "--n-base %lld of %zu runs: both sides need one", (long long)n_base,
+		        "%lld of %zu runs are the base: both sides need one", (long long)n_base,
 		        run->n_sets);
 	if (!(max_slowdown >= 0 && max_slowdown < 1))
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "3% and 0.03 are the same",
