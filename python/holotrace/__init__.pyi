@@ -2406,7 +2406,7 @@ class Session:
             leak_key: line whose blocks pile up most from step to step; null: none
             leak_bytes_per_step [bytes]: by how much
             oom_class: why the first request that failed did so; null: none failed
-            fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented
+            fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; fragmented from 4 on, where that is a fifth of what was reserved
             idle_pool_bytes [bytes]: reserved and not active at the end in private pools, such as those of CUDA graphs
             peak_key_2: who holds most but one
             peak_share_2 [ratio]: its share of the peak

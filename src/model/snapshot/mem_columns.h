@@ -53,7 +53,8 @@
 	COLUMN(SUMMARY_OOM_CLASS, "oom_class", HT_STR, HT_MEASURE,                                                            \
 	        "why the first request that failed did so; null: none failed", NULL)                                          \
 	COLUMN(SUMMARY_FRAGMENTATION, "fragmentation_ratio", HT_F64, HT_MEASURE,                                              \
-	        "free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented",                \
+	        "free in pieces over what was wanted when a segment was taken, at most; fragmented from 4 on, "               \
+	        "where that is a fifth of what was reserved",                                                                 \
 	        NULL)                                                                                                         \
 	COLUMN(SUMMARY_IDLE_POOL_BYTES, "idle_pool_bytes", HT_BYTES, HT_MEASURE,                                              \
 	        "reserved and not active at the end in private pools, such as those of CUDA graphs",                          \
@@ -113,7 +114,8 @@ HT_COLUMN_NUMBERS(HT_MEM_PEAK_COLUMNS, N_PEAK_COLUMNS);
 	COLUMN(LEAK_DEVICE, "device", HT_I64, HT_KEY, "index of the GPU", NULL)                    \
 	COLUMN(LEAK_KEY, "key", HT_STR, HT_KEY, "the user's own line whose blocks pile up", NULL)  \
 	COLUMN(LEAK_BYTES_PER_STEP, "bytes_per_step", HT_F64, HT_MEASURE,                          \
-	        "median slope of the bytes held at the ends of steps (Theil-Sen)", "bytes")        \
+	        "median slope of the bytes asked for and held at ends of steps (Theil-Sen)",       \
+	        "bytes")                                                                           \
 	COLUMN(LEAK_STEPS, "steps", HT_I64, HT_MEASURE, "steps that were looked at", NULL)         \
 	COLUMN(LEAK_GROWING_STEPS, "growing_steps", HT_I64, HT_MEASURE,                            \
 	        "of them, end with more than the one before", NULL)                                \
@@ -160,32 +162,33 @@ HT_COLUMN_NUMBERS(HT_MEM_LEAK_COLUMNS, N_LEAK_COLUMNS);
 	COLUMN(OOM_HELP, "help", HT_STR, HT_MEASURE, "what would have helped", NULL)
 HT_COLUMN_NUMBERS(HT_MEM_OOM_COLUMNS, N_OOM_COLUMNS);
 
-#define HT_MEM_FRAG_COLUMNS(COLUMN)                                                                         \
-	COLUMN(FRAG_RANK, "rank", HT_I64, HT_KEY, "rank of the snapshot", NULL)                             \
-	COLUMN(FRAG_DEVICE, "device", HT_I64, HT_KEY, "index of the GPU", NULL)                             \
-	COLUMN(FRAG_RESERVED_BYTES, "reserved_bytes", HT_BYTES, HT_MEASURE,                                 \
-	        "reserved at that moment", NULL)                                                            \
-	COLUMN(FRAG_FREE_BYTES, "free_bytes", HT_BYTES, HT_MEASURE, "free inside segments", NULL)           \
-	COLUMN(FRAG_LARGEST_FREE_BYTES, "largest_free_bytes", HT_BYTES, HT_MEASURE,                         \
-	        "the longest free run", NULL)                                                               \
-	COLUMN(FRAG_FREE_RUNS, "free_runs", HT_I64, HT_MEASURE, "free runs", NULL)                          \
-	COLUMN(FRAG_FRAGMENTATION, "fragmentation", HT_F64, HT_DETAIL,                                      \
-	        "sum of squares of free runs over the square of reserved, as memory_viz prints it",         \
-	        NULL)                                                                                       \
-	COLUMN(FRAG_SCATTERED_SHARE, "scattered_share", HT_RATIO, HT_MEASURE,                               \
-	        "of free bytes, outside of the longest run", NULL)                                          \
-	COLUMN(FRAG_WASTE_BYTES, "waste_bytes", HT_BYTES, HT_MEASURE,                                       \
-	        "of blocks in use, beyond what was asked for", NULL)                                        \
-	COLUMN(FRAG_FINDING, "finding", HT_STR, HT_MEASURE,                                                 \
-	        "fragmented: a segment was taken while four times as much was free in its pool and stream", \
-	        NULL)                                                                                       \
-	COLUMN(FRAG_WORST_RATIO, "worst_ratio", HT_F64, HT_MEASURE,                                         \
-	        "free in pieces over what was wanted, when a segment was taken, at most", NULL)             \
-	COLUMN(FRAG_WORST_EVENT, "worst_event", HT_I64, HT_DETAIL, "that event, from 0", NULL)              \
-	COLUMN(FRAG_WANTED_BYTES, "wanted_bytes", HT_BYTES, HT_DETAIL, "what was wanted then",              \
-	        NULL)                                                                                       \
-	COLUMN(FRAG_FREE_IN_PIECES_BYTES, "free_in_pieces_bytes", HT_BYTES, HT_DETAIL,                      \
-	        "what was free then", NULL)                                                                 \
+#define HT_MEM_FRAG_COLUMNS(COLUMN)                                                                  \
+	COLUMN(FRAG_RANK, "rank", HT_I64, HT_KEY, "rank of the snapshot", NULL)                      \
+	COLUMN(FRAG_DEVICE, "device", HT_I64, HT_KEY, "index of the GPU", NULL)                      \
+	COLUMN(FRAG_RESERVED_BYTES, "reserved_bytes", HT_BYTES, HT_MEASURE,                          \
+	        "reserved at that moment", NULL)                                                     \
+	COLUMN(FRAG_FREE_BYTES, "free_bytes", HT_BYTES, HT_MEASURE, "free inside segments", NULL)    \
+	COLUMN(FRAG_LARGEST_FREE_BYTES, "largest_free_bytes", HT_BYTES, HT_MEASURE,                  \
+	        "the longest free run", NULL)                                                        \
+	COLUMN(FRAG_FREE_RUNS, "free_runs", HT_I64, HT_MEASURE, "free runs", NULL)                   \
+	COLUMN(FRAG_FRAGMENTATION, "fragmentation", HT_F64, HT_DETAIL,                               \
+	        "sum of squares of free runs over the square of reserved, as memory_viz prints it",  \
+	        NULL)                                                                                \
+	COLUMN(FRAG_SCATTERED_SHARE, "scattered_share", HT_RATIO, HT_MEASURE,                        \
+	        "of free bytes, outside of the longest run", NULL)                                   \
+	COLUMN(FRAG_WASTE_BYTES, "waste_bytes", HT_BYTES, HT_MEASURE,                                \
+	        "of blocks in use, beyond what was asked for", NULL)                                 \
+	COLUMN(FRAG_FINDING, "finding", HT_STR, HT_MEASURE,                                          \
+	        "fragmented: a segment was taken while four times as much, and a fifth of what was " \
+	        "reserved, was free in its pool and stream",                                         \
+	        NULL)                                                                                \
+	COLUMN(FRAG_WORST_RATIO, "worst_ratio", HT_F64, HT_MEASURE,                                  \
+	        "free in pieces over what was wanted, when a segment was taken, at most", NULL)      \
+	COLUMN(FRAG_WORST_EVENT, "worst_event", HT_I64, HT_DETAIL, "that event, from 0", NULL)       \
+	COLUMN(FRAG_WANTED_BYTES, "wanted_bytes", HT_BYTES, HT_DETAIL, "what was wanted then",       \
+	        NULL)                                                                                \
+	COLUMN(FRAG_FREE_IN_PIECES_BYTES, "free_in_pieces_bytes", HT_BYTES, HT_DETAIL,               \
+	        "what was free then", NULL)                                                          \
 	COLUMN(FRAG_HELP, "help", HT_STR, HT_MEASURE, "what helps", NULL)
 HT_COLUMN_NUMBERS(HT_MEM_FRAG_COLUMNS, N_FRAG_COLUMNS);
 

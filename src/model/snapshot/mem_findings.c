@@ -105,7 +105,10 @@ static struct ht_finding leak(const ht_table *rows, size_t row)
 static struct ht_finding fragmentation(const ht_table *rows, size_t row)
 {
 	double ratio = ht_table_f64_or_nan(rows, row, SUMMARY_FRAGMENTATION);
-	bool is_bad = ratio >= HT_MEM_FRAGMENTED; /* false where it is not known */
+	int64_t pieces = ht_table_i64_or(rows, row, SUMMARY_IN_PIECES_BYTES, 0);
+	/* false where it is not known */
+	bool is_bad = ht_mem_is_fragmented(
+	        ratio, pieces, ht_table_i64_or(rows, row, SUMMARY_PEAK_RESERVED_BYTES, 0));
 	bool is_expandable = ht_table_i64_or(rows, row, SUMMARY_EXPANDABLE, HT_NO_I64) == 1;
 	struct ht_finding f = make("fragmentation", is_bad, "fragmentation");
 	ht_finding_number(&f, "times", ratio);
@@ -114,8 +117,7 @@ static struct ht_finding fragmentation(const ht_table *rows, size_t row)
 	        &f, "free", ht_table_i64_or(rows, row, SUMMARY_IN_PIECES_BYTES, HT_NO_I64));
 	if (!is_bad)
 		return f;
-	ht_finding_value(&f, (double)ht_table_i64_or(rows, row, SUMMARY_IN_PIECES_BYTES, HT_NO_I64),
-	        "bytes");
+	ht_finding_value(&f, (double)pieces, "bytes");
 	f.advice = ht_mem_fragmentation_help(is_expandable);
 	return f;
 }

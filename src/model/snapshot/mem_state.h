@@ -66,8 +66,12 @@ struct ht_mem_pressure {
 /* The one with the highest ratio; event HT_MEM_BEFORE when no segment was taken. Memory in scratch. */
 enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_history *history,
         const struct ht_mem_device *device, struct ht_mem_pressure *ret_worst) HT_MUST_USE;
-/* From here on free memory is fragmented: of our recordings only those made so reach it. */
-#define HT_MEM_FRAGMENTED 4.0
+/* Whether free memory is fragmented: four times what was wanted was there in pieces, and those pieces are a fifth of all that was
+ * reserved at most. Less of either is what any allocator has. */
+static inline bool ht_mem_is_fragmented(double ratio, int64_t free_bytes, int64_t reserved_bytes)
+{
+	return ratio >= 4.0 && (double)free_bytes >= 0.2 * (double)reserved_bytes;
+}
 /* What helps then, a sentence. */
 const char *ht_mem_fragmentation_help(bool is_expandable);
 

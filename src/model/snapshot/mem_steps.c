@@ -155,7 +155,8 @@ enum ht_status ht_mem_steps_find(struct ht_run *run, const struct ht_mem_scopes 
 
 /* ---- leaks ---- */
 
-/* A life that is there at the end of some step: from step a on, before step b. */
+/* A life that is there at the end of some step: from step a on, before step b. Bytes are those that were asked for: by how much the
+ * allocator rounds a block up depends on what was free. */
 struct stay {
 	uint32_t stack, a, b;
 	int64_t size;
@@ -253,7 +254,7 @@ enum ht_status ht_mem_leaks_find(struct ht_run *run, const struct ht_mem_device 
 	for (size_t i = 0; i < d->n_lives; i++) {
 		const struct ht_mem_life *life = &d->lives[i];
 		struct stay stay = { life->stack, step_from(steps, life->alloc),
-			step_from(steps, life->free_requested), life->size };
+			step_from(steps, life->free_requested), life->requested };
 		if (stay.a < stay.b)
 			stays[n_stays++] = stay;
 	}

@@ -22,7 +22,8 @@ static void put_pressure(
         struct ht_mem_view *v, const struct ht_mem_device *d, const struct ht_mem_pressure *p)
 {
 	ht_table *table = v->table;
-	bool is_known = p->event != HT_MEM_BEFORE, is_bad = p->ratio >= HT_MEM_FRAGMENTED;
+	bool is_known = p->event != HT_MEM_BEFORE;
+	bool is_bad = ht_mem_is_fragmented(p->ratio, p->free, d->peak_reserved);
 	ht_table_put_str(table, FRAG_FINDING, is_bad ? "fragmented" : "not fragmented");
 	if (!is_known) {
 		ht_table_put_nulls(table, FRAG_WORST_RATIO, FRAG_HELP);
