@@ -360,9 +360,9 @@ static enum ht_status find_steps(struct ht_findings *f)
 		f->n_steps += !i || numbers[i] != numbers[i - 1];
 	f->n_steps += !n_numbers;
 	if (f->host.n)
-		f->host.median_ns = ht_median_i64(host, f->host.n);
+		f->host.median_ns = ht_middle_i64(host, f->host.n);
 	if (f->device.n)
-		f->device.median_ns = ht_median_i64(device, f->device.n);
+		f->device.median_ns = ht_middle_i64(device, f->device.n);
 	return time_job(f);
 }
 

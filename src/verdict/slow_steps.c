@@ -43,7 +43,7 @@ static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 	for (size_t i = 0; i < n_rows; i++)
 		if (!is_left_out(f, steps, i) && length_of(steps, i) >= 0)
 			values[n++] = length_of(steps, i);
-	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_median_i64(values, n) : 0;
+	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_middle_i64(values, n) : 0;
 	for (size_t i = 0; i < n_rows; i++)
 		if (!is_left_out(f, steps, i) && ht_step_is_slow(length_of(steps, i), median_ns))
 			f->slow.numbers[f->slow.n++] = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);

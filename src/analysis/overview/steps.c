@@ -411,7 +411,7 @@ static enum ht_status note_period(struct ht_run *run, ht_table *table)
 	if (!job.period.n_steps)
 		return HT_OK;
 	return ht_table_add_note(table,
-	        "step times repeat every %zu steps (gradient accumulation): mean per period %.3f ms",
+	        "step times repeat every %zu steps, as with gradient accumulation or checkpoints: mean per period %.3f ms",
 	        job.period.n_steps, (double)job.period.mean_ns / 1e6);
 }
 

@@ -43,7 +43,7 @@ static enum ht_status find_longest(
 			lengths[n++] = ht_bound_ns(&bounds->list[i]);
 	if (n < HT_SLOW_STEPS_LEAST)
 		return HT_OK;
-	slow->median_ns = ht_median_i64(lengths, n);
+	slow->median_ns = ht_middle_i64(lengths, n);
 	for (size_t i = 0; i < bounds->n; i++) {
 		int64_t ns = bounds->list[i].is_first ? 0 : ht_bound_ns(&bounds->list[i]);
 		if (!ht_step_is_slow(ns, slow->median_ns))
