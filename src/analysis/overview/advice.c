@@ -26,7 +26,7 @@
  *   allocation         calls that allocate or free device memory > 1 % of the steps
  *   memcpy             copies while no kernel runs > 10 % of the steps, most of them not from or to pageable memory
  *   pageable           copies from or to pageable memory > 1 % of the steps
- *   small-grids        > 20 % of kernel time with less than a block per SM
+ *   small-grids        > 20 % of kernel time, times the share of SMs without a block
  *   memory-limit       peak allocated > 90 % of the device's memory
  *   memory-growth      each of three steps and more leaves more memory allocated, by 0.1 % of the peak at least
  *   data-parallel      DataParallel.forward with several devices

@@ -385,8 +385,9 @@ static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, struct wor
 		return;
 	f->known[HT_METRIC_GRID] = true;
 	grid->whole = grid->whole == HT_NO_I64 ? ns : ht_add_sat(grid->whole, ns);
+	/* with 128 blocks on 132 SMs next to nothing is lost: as much as there are SMs without one */
 	if (blocks < 1)
-		ht_rule_sum_add(grid, ns, gpu->row, ns);
+		ht_rule_sum_add(grid, (int64_t)((1 - blocks) * (double)ns), gpu->row, ns);
 }
 
 static void look_at_message(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)

@@ -13,7 +13,7 @@
  *   MEMORY     per device: most allocated bytes, of the bytes that it has
  *   GROWTH     per device: bytes that every step leaves (memory_growth.h), of the peak; 0: memory does not grow; name:
  *              operator that keeps most of them, "" for none, aux: how many; more: annotation around it; place: device
- *   GRID       time of kernels with less than a block per SM, of that of all kernels that say
+ *   GRID       time of kernels times the share of SMs without a block, of that of all kernels that say
  *   SYNC       time that the device idles after calls that wait for it (…Synchronize, and copies whose call returns when
  *              they are done), until the next work starts, data loaders not counted; no more of each gap than the calls
  *              before it took: by so much the host could have been ahead
