@@ -743,8 +743,8 @@ class Session:
             host_self_ns [ns]: its time without operators and runtime calls inside
             host_total_ns [ns]: its time
             tc_eligible: it, or an operator inside it, can run on tensor cores, or did
-            tc_self_pct [%]: share of device_self_ns on tensor cores, 0 without any
-            tc_total_pct [%]: share of device_total_ns on tensor cores, 0 without any
+            tc_self_pct [%]: share of device_self_ns known to be on tensor cores, 0 without any
+            tc_total_pct [%]: share of device_total_ns known to be on tensor cores, 0 without any
             device_share [ratio]: device_self_ns over that of all rows
             host_share [ratio]: host_self_ns over that of all rows
         """
@@ -783,7 +783,7 @@ class Session:
 
         Columns:
             name: kernel
-            tensor_cores: whether it runs on tensor cores, by its name
+            tensor_cores: whether it runs on tensor cores, by its name or the types of its operator; null when neither tells
             calls: kernels
             total_ns [ns]: sum of their durations
             mean_ns [ns]: mean duration

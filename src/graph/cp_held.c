@@ -3,7 +3,7 @@
  *
  * What a call waits for say the wait rows of the trace (cuda_sync). Without them a copy call waits for its
  * copy when that ended first; a call that synchronises waits for the work that ended last in it, of what
- * was launched before it. That is certain when the call waits for the whole device or when there is one
+ * was launched before it. That is certain when the call waits for the whole device, if there is but one, or when there is one
  * stream, else inferred. A call in which no such work ended did not wait. A launch call that finds the queue of its stream full
  * (cp_full.c) waits for the work of the stream that ended last in it, which is inferred as well.
  */
@@ -230,8 +230,18 @@ static void hold(struct ht_cp_model *m, uint32_t call, const struct ht_cp_wait *
 		return;
 	}
 	struct question q = { call, -1, -1 };
-	bool certain = (bits & HT_CP_NAME_DEVICE) || m->n_lanes == 1;
+	bool certain = ((bits & HT_CP_NAME_DEVICE) && m->n_devices == 1) || m->n_lanes == 1;
 	put_held(m, call, find_awaited(m, &q), !certain, n);
+}
+
+/* Which device the call waits for: as the wait row says, or that of the work that it was held by; false: nothing tells. */
+static bool find_device(const struct ht_cp_model *m, const struct ht_cp_wait *wait,
+        const struct ht_cp_held *held, int64_t *ret_device)
+{
+	*ret_device = wait ? wait->device : -1;
+	if (*ret_device < 0 && m->n_devices > 1 && held)
+		*ret_device = m->devices[m->device_of_lane[m->works[held->work].lane]];
+	return *ret_device >= 0 || m->n_devices == 1;
 }
 
 /* Held calls by track and end. */
@@ -277,7 +287,8 @@ enum ht_status ht_cp_held_make(
 	uint32_t *full = NULL;
 	HT_TRY(ht_cp_full_find(run, m, &full, &m->n_full));
 	m->held = ht_arena_alloc(run->scratch, (n + m->n_full + 1) * sizeof *m->held);
-	if (!m->held)
+	m->joins = ht_arena_alloc(run->scratch, (n + 1) * sizeof *m->joins);
+	if (!m->held || !m->joins)
 		return ht_fail_nomem(run->ctx);
 	struct ht_arg_cursor correlation = ht_arg_cursor(t, "correlation");
 	n = 0;
@@ -289,7 +300,13 @@ enum ht_status ht_cp_held_make(
 		int64_t id = ht_arg_cursor_i64(&correlation, row, -1);
 		size_t at = id < 0 ? n_waits : find_wait(waits, n_waits, id);
 		bool found = at < n_waits && waits[at].correlation == id && waits[at].call == row;
-		hold(m, row, found ? &waits[at] : NULL, &n);
+		const struct ht_cp_wait *wait = found ? &waits[at] : NULL;
+		size_t before = n;
+		hold(m, row, wait, &n);
+		struct ht_cp_join join = { .start_ns = t->ts_ns[row], .row = row };
+		if ((ht_cp_names_bits(&m->names, row) & HT_CP_NAME_DEVICE) &&
+		        find_device(m, wait, n > before ? &m->held[before] : NULL, &join.device))
+			m->joins[m->n_joins++] = join;
 	}
 	for (size_t i = 0; i < m->n_full; i++) {
 		const struct ht_cp_work *w = &m->works[full[i]];
@@ -298,5 +315,6 @@ enum ht_status ht_cp_held_make(
 		if (!(ht_cp_names_bits(&m->names, w->launch) & HT_CP_NAME_WAITS))
 			put_held(m, w->launch, find_awaited(m, &q), true, &n);
 	}
+	HT_TRY(ht_cp_joins_make(run, m));
 	return sort_held(run, m, n);
 }

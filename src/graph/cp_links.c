@@ -159,16 +159,31 @@ static void put_work(struct links *l, uint32_t work)
 
 /* ---- host threads ---- */
 
-static void put_held(struct links *l, uint32_t i)
+static void put_wait(struct links *l, uint32_t i, uint32_t work, int64_t early_ns)
 {
 	const struct ht_cp_model *m = l->c->m;
 	const struct ht_cp_held *h = &m->held[i];
-	put(l, work_node(m, h->work, true), host_node(l, m->trace->track[h->row], h->end_ns),
+	int64_t slack = l->c->held_slack[i];
+	put(l, work_node(m, work, true), host_node(l, m->trace->track[h->row], h->end_ns),
 	        (struct ht_cp_link){ .type = HT_CP_SYNC,
 	                .bound = HT_CP_BOUND_CPU,
 	                .row = h->row,
 	                .weight_ns = h->end_ns - h->from_ns,
-	                .slack_ns = l->c->held_slack[i] });
+	                .slack_ns = slack == HT_CP_FREE ? slack : slack + early_ns });
+}
+
+static void put_held(struct links *l, uint32_t i)
+{
+	const struct ht_cp_model *m = l->c->m;
+	const struct ht_cp_held *h = &m->held[i];
+	const struct ht_cp_join *join = ht_cp_join_of(m, h);
+	put_wait(l, i, h->work, 0);
+	for (uint32_t k = 0; join && k < join->n; k++) {
+		uint32_t other = m->joined[join->first + k];
+		int64_t early = h->from_ns - m->works[other].end_ns;
+		if (other != h->work && m->works[other].end_ns > l->c->window->start_ns)
+			put_wait(l, i, other, early > 0 ? early : 0);
+	}
 }
 
 static void put_handover(struct links *l, uint32_t i)

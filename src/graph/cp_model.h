@@ -76,6 +76,14 @@ struct ht_cp_held {
 	bool inferred;
 };
 
+/* A call that waits for a device, whether it had to or not, and the works of other streams that it waits for as well (cp_join.c). */
+struct ht_cp_join {
+	int64_t start_ns; /* of the call */
+	int64_t device;   /* -1: the only one */
+	uint32_t row;
+	uint32_t first, n; /* slice of joined */
+};
+
 /* A thread goes on where another one stopped. */
 struct ht_cp_handover {
 	int64_t time_ns; /* an operator begins */
@@ -125,6 +133,9 @@ struct ht_cp_model {
 	uint32_t *first_span;
 	struct ht_cp_held *held; /* by end */
 	uint32_t *first_held;
+	struct ht_cp_join *joins; /* by start */
+	uint32_t *joined;         /* works */
+	size_t n_joins;
 	size_t n_full;                    /* launch calls that find a full queue */
 	struct ht_cp_handover *handovers; /* by time */
 	uint32_t *first_handover;
@@ -162,6 +173,10 @@ struct ht_cp_anchor {
 struct ht_cp_anchor ht_cp_anchor_before(
         const struct ht_cp_model *model, uint32_t track, int64_t time_ns, bool handed);
 
+/* What a held call waited for besides the work that ended last in it; NULL: nothing else. */
+const struct ht_cp_join *ht_cp_join_of(
+        const struct ht_cp_model *model, const struct ht_cp_held *held);
+
 /* The last piece of the device's busy time that begins before a time; HT_NONE: none. */
 uint32_t ht_cp_busy_before(const struct ht_cp_model *model, uint32_t device, int64_t time_ns);
 /* How long work was on its way, and as what it counts: the delay before it. */
@@ -192,6 +207,8 @@ enum ht_status ht_cp_full_find(struct ht_run *run, const struct ht_cp_model *mod
         uint32_t **ret_works, size_t *ret_n) HT_MUST_USE;
 enum ht_status ht_cp_held_make(struct ht_run *run, struct ht_cp_model *model,
         const struct ht_cp_wait *waits, size_t n_waits) HT_MUST_USE;
+/* Fills in what the listed calls join. (cp_join.c) */
+enum ht_status ht_cp_joins_make(struct ht_run *run, struct ht_cp_model *model) HT_MUST_USE;
 /* Windows without last and end_ns, which need the works. */
 enum ht_status ht_cp_windows_find(struct ht_run *run, struct ht_cp_model *model) HT_MUST_USE;
 void ht_cp_windows_close(struct ht_cp_model *model);

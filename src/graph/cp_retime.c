@@ -351,7 +351,14 @@ static void retime_held(struct ht_cp_clock *c, uint32_t i, struct tally *tally)
 	int64_t late = m->works[h->work].end_ns - h->from_ns, lag = h->end_ns - h->from_ns;
 	bool inside = h->end_ns <= c->window->host_end_ns;
 	double factor = inside && lag ? host_factor(c, h->row, lag, tally) : 1;
-	int64_t freed = plus(end_of(c, h->work) - late, scaled(lag, factor));
+	int64_t over = end_of(c, h->work) - late;
+	const struct ht_cp_join *join = ht_cp_join_of(m, h);
+	for (uint32_t k = 0; join && k < join->n; k++) {
+		uint32_t other = m->joined[join->first + k];
+		int64_t ran_on = later(m->works[other].end_ns - h->from_ns, 0);
+		over = later(over, end_of(c, other) - ran_on);
+	}
+	int64_t freed = plus(over, scaled(lag, factor));
 	c->held_end[i] = later(host_at(c, m->trace->track[h->row], h->start_ns, false), freed);
 }
 

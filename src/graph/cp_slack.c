@@ -131,6 +131,12 @@ static bool pass_held(struct ht_cp_clock *c, uint32_t i)
 	if (slack == HT_CP_FREE)
 		return true;
 	lower(c, &c->work_slack[h->work], slack);
+	const struct ht_cp_join *join = ht_cp_join_of(c->m, h);
+	for (uint32_t k = 0; join && k < join->n; k++) {
+		uint32_t other = c->m->joined[join->first + k];
+		int64_t early = h->from_ns - c->m->works[other].end_ns;
+		lower(c, &c->work_slack[other], more(slack, early > 0 ? early : 0));
+	}
 	lower(c, &c->row_slack[h->row], slack);
 	return put_point(c, c->m->trace->track[h->row], h->start_ns,
 	        more(slack, h->end_ns - h->start_ns), false);

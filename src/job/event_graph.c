@@ -23,7 +23,7 @@ const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS] =
 enum what { PLAIN, SYNCED, HANDED, HELD, ENDS };
 struct point {
 	int64_t time_ns;
-	uint32_t track, ref; /* held call, handover, row of a call that did not wait, window */
+	uint32_t track, ref; /* held call, handover, call for a device, window */
 	uint32_t node;       /* that ends here */
 	uint8_t what;
 };
@@ -89,17 +89,15 @@ static int compare_points(const void *left, const void *right)
 	                          : (a->ref > b->ref) - (a->ref < b->ref);
 }
 
-/* Calls that may wait and did not: they would, if the host came earlier. */
+/* Calls for a device wait for all of its streams, and those that did not wait would, if the host came earlier. */
 static void add_calls(struct maker *k)
 {
 	const struct ht_cp_model *m = k->m;
 	const struct ht_trace *t = m->trace;
-	for (uint32_t row = 0; row < t->n_kind; row++) {
-		uint8_t bits =
-		        ht_kind_is_call(t->kind[row]) ? ht_cp_names_bits(&k->m->names, row) : 0;
-		if ((bits & HT_CP_NAME_WAITS) && (bits & HT_CP_NAME_DEVICE) && ht_is_span(t, row) &&
-		        t->dur_ns[row] > 0)
-			add_point(k, t->track[row], ht_end_ns(t, row), SYNCED, row);
+	for (uint32_t i = 0; i < m->n_joins; i++) {
+		uint32_t row = m->joins[i].row;
+		add_point(k, t->track[row], t->ts_ns[row], PLAIN, 0);
+		add_point(k, t->track[row], ht_end_ns(t, row), SYNCED, i);
 	}
 }
 
@@ -274,22 +272,18 @@ static uint32_t first_of(const struct maker *k, size_t i)
 	return node;
 }
 
-/* A call that waits for everything waits for the last work of each stream that was launched before it. */
-static void wait_for_all(struct maker *k, uint32_t to, const uint32_t *last, int64_t call_ns)
-{
-	const struct ht_cp_model *m = k->m;
-	for (size_t lane = 0; lane < m->n_lanes; lane++)
-		if (last[lane] != HT_NONE && m->works[last[lane]].end_ns <= call_ns)
-			add_edge(k, to, k->first_work + last[lane], 0, HT_EDGE_RECORDED);
-}
-
 static void wait_at(struct maker *k, size_t i)
 {
 	const struct ht_cp_model *m = k->m;
 	const struct point *p = &points_of(k)[i];
 	uint32_t to = first_of(k, i);
 	bool starts = !i || p[-1].track != p->track;
-	if (p->what == HELD) {
+	if (p->what == SYNCED) {
+		const struct ht_cp_join *join = &m->joins[p->ref];
+		for (uint32_t n = 0; n < join->n; n++)
+			add_edge(k, to, k->first_work + m->joined[join->first + n], 0,
+			        HT_EDGE_RECORDED);
+	} else if (p->what == HELD) {
 		const struct ht_cp_held *h = &m->held[p->ref];
 		add_edge(k, to, k->first_work + h->work, 0,
 		        h->inferred ? HT_EDGE_INFERRED : HT_EDGE_RECORDED);
@@ -302,40 +296,7 @@ static void wait_at(struct maker *k, size_t i)
 	}
 }
 
-/* Calls in the order of time, with what was launched until then. */
-static enum ht_status wait_in_calls(struct maker *k)
-{
-	const struct ht_cp_model *m = k->m;
-	const struct ht_trace *t = m->trace;
-	uint32_t *last = ht_arena_alloc(k->run->scratch, (m->n_lanes + 1) * sizeof *last);
-	uint64_t *keys = ht_arena_alloc(k->run->scratch, (k->points.n + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_alloc(k->run->scratch, (k->points.n + 1) * sizeof *order);
-	size_t n = 0, launched = 0;
-	if (!last || !keys || !order)
-		return ht_fail_nomem(k->run->ctx);
-	memset(last, 0xff, m->n_lanes * sizeof *last);
-	for (uint32_t i = 0; i < k->points.n; i++) {
-		if (points_of(k)[i].what != SYNCED)
-			continue;
-		keys[n] = ht_sort_key_i64(t->ts_ns[points_of(k)[i].ref]);
-		order[n++] = i;
-	}
-	if (!ht_sort_keys(k->run->ctx->mem, keys, order, n))
-		return ht_fail_nomem(k->run->ctx);
-	for (size_t i = 0; i < n; i++) {
-		int64_t call_ns = t->ts_ns[points_of(k)[order[i]].ref];
-		for (; launched < m->n_by_launch; launched++) {
-			const struct ht_cp_work *w = &m->works[m->by_launch[launched]];
-			if ((w->launch == HT_NONE ? w->start_ns : w->launch_ns) > call_ns)
-				break;
-			last[w->lane] = m->by_launch[launched];
-		}
-		wait_for_all(k, first_of(k, order[i]), last, call_ns);
-	}
-	return HT_OK;
-}
-
-static enum ht_status wait_on_hosts(struct maker *k)
+static void wait_on_hosts(struct maker *k)
 {
 	struct node *nodes = k->nodes.data;
 	for (size_t i = 0; i < k->points.n; i++) {
@@ -345,7 +306,6 @@ static enum ht_status wait_on_hosts(struct maker *k)
 			nodes[points_of(k)[i].node].step = points_of(k)[i].ref;
 		}
 	}
-	return wait_in_calls(k);
 }
 
 /* ---- works ---- */
@@ -538,7 +498,7 @@ static enum ht_status make_all(struct maker *k, struct ht_part *part)
 	make_tracks(k);
 	k->first_work = (uint32_t)k->nodes.n;
 	if (!k->no_memory)
-		HT_TRY(wait_on_hosts(k));
+		wait_on_hosts(k);
 	for (uint32_t i = 0; i < k->m->n_works && !k->no_memory; i++)
 		make_work(k, i);
 	return k->no_memory ? ht_fail_nomem(k->run->ctx) : put_all(k, part);

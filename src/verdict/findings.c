@@ -22,7 +22,7 @@ const struct ht_column ht_found_idle_columns[HT_N_FOUND_IDLE_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_FOUND_IDLE_COLUMNS);
 const struct ht_column ht_found_gpu_columns[HT_N_FOUND_GPU_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_FOUND_GPU_COLUMNS);
-enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_MAJOR };
+enum { GPU_DEVICE, GPU_WINDOW, GPU_BUSY, GPU_KERNEL, GPU_TC, GPU_UNCLEAR, GPU_MAJOR };
 enum { IDLE_CATEGORY, IDLE_NS, IDLE_ROW, IDLE_ROW_NS };
 
 static const struct ht_straggler_facts straggler_facts = { HT_FOUND_CALLS, HT_FOUND_PROFILES,
@@ -71,6 +71,7 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_bounds *bound
 		ht_table_put_i64(table, HT_FOUND_GPU_BUSY_NS, list[i].busy_ns);
 		ht_table_put_i64(table, HT_FOUND_GPU_KERNEL_NS, list[i].kernel_ns);
 		ht_table_put_i64(table, HT_FOUND_GPU_TC_NS, list[i].tc_ns);
+		ht_table_put_i64(table, HT_FOUND_GPU_UNCLEAR_NS, list[i].unclear_ns);
 		ht_table_put_known(
 		        table, HT_FOUND_GPU_MAJOR, major_of(run, list[i].properties), HT_NO_I64);
 	}
@@ -398,6 +399,7 @@ static void add_gpu(struct ht_gpu_use *use, int64_t rank, const ht_table *facts,
 	ht_sum(&use->busy_ns, busy);
 	ht_sum(&use->kernel_ns, ht_table_i64(facts, i, GPU_KERNEL));
 	ht_sum(&use->tc_ns, ht_table_i64(facts, i, GPU_TC));
+	ht_sum(&use->unclear_ns, ht_table_i64(facts, i, GPU_UNCLEAR));
 }
 
 /* Rows are by part. */

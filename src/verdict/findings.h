@@ -66,6 +66,8 @@ HT_COLUMN_NUMBERS(HT_FOUND_IDLE_COLUMNS, HT_N_FOUND_IDLE_COLUMNS);
 	        "sum of the durations of kernels", NULL)                                           \
 	COLUMN(HT_FOUND_GPU_TC_NS, "tc_ns", HT_DURATION, HT_MEASURE, "of that, on tensor cores",   \
 	        NULL)                                                                              \
+	COLUMN(HT_FOUND_GPU_UNCLEAR_NS, "unclear_ns", HT_DURATION, HT_MEASURE,                     \
+	        "products of which nothing says what they ran on", NULL)                           \
 	COLUMN(HT_FOUND_GPU_MAJOR, "major", HT_I64, HT_MEASURE,                                    \
 	        "first number of its compute capability", NULL)
 HT_COLUMN_NUMBERS(HT_FOUND_GPU_COLUMNS, HT_N_FOUND_GPU_COLUMNS);
@@ -185,6 +187,7 @@ struct ht_idle_time {
 struct ht_gpu_use {
 	int64_t window_ns, busy_ns; /* time with a kernel running */
 	int64_t kernel_ns, tc_ns;   /* sums of durations; on tensor cores */
+	int64_t unclear_ns;         /* of products of which nothing says what they ran on */
 	int64_t least_rank;         /* of the device with the smallest share of busy time */
 	int64_t least_device;       /* its index, where the rank has several; else HT_NO_I64 */
 	double least;               /* that share */

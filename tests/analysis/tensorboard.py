@@ -14,7 +14,8 @@ TC_KERNELS = ["h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad
               "first_layer_wgrad_kernel", "conv1x1", "conv2d_c1_k1", "direct_group", "xmma_implicit_gemm",
               "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm", "xmma_gemm", "xmma_sparse_gemm", "c1688"]
 TC_KERNELS_SINCE = ["nvjet", "gmma", "tensorop", "sm80_xmma", "sm90_xmma", "flash_fwd", "flash_bwd",
-                    "cutlass3x_sm90", "cutlass3x_sm100"]
+                    "cutlass3x_sm90", "cutlass3x_sm100", "MmaTensorOp", "AttentionKernel<float, cutlass::arch::Sm80",
+                    "AttentionBackwardKernel<cutlass::arch::Sm80, float"]
 OPS, ANNOTATIONS = {"cpu_op", "operator"}, {"user_annotation"}
 RUNTIME, DRIVER = {"cuda_runtime", "runtime"}, {"cuda_driver"}
 KERNEL, MEMCPY, MEMSET = {"kernel"}, {"gpu_memcpy", "memcpy"}, {"gpu_memset", "memset"}

@@ -116,6 +116,11 @@ def test_operators_without_a_timeline(tmp_path):
     assert [(r["name"], r["calls"], r["host_self_ns"]) for r in rows("operators", both)] == [
         ("aclnnMm", "1", "1000"), ("aten::mm", "2", "2000")]
     assert [r["name"] for r in rows("operators", both, "--annotation", "forward")] == ["aten::add"]
+    # a step is no choice as long as nobody names it
+    stepped = rank(tmp_path / "stepped", operator_details__csv=text, trace_view__json=timeline(
+        event("aten::add", T0, 5, 1) | {"cat": "cpu_op"}, event("ProfilerStep#1", T0 - 1, 9, 1) | {"cat": "user_annotation"}))
+    assert [r["name"] for r in rows("operators", stepped)] == ["aclnnMm", "aten::mm"]
+    assert [r["name"] for r in rows("operators", stepped, "--step", "1")] == ["aten::add"]
 
 
 def test_summary_of_steps_that_only_the_exporter_has(tmp_path):

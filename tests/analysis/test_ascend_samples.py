@@ -1,4 +1,6 @@
 """Ascend's own samples: what its plugin and its exporter say of them."""
+import csv
+import decimal
 import os
 import pathlib
 import shutil
@@ -110,7 +112,8 @@ def test_samples_of_other_ages():
 def test_the_call_tree_has_the_device_time_of_the_operators(name):
     path = sample(name)
     calls = rows("call-tree", path, "--monitor-cat", "cpu_op", "--preset", "all", "--max-depth", "1", "--no-lists")
-    operators = rows("operators", path)
+    # named steps are of the timeline, and so is the call tree; the exporter's table has fractions of nanoseconds
+    operators = rows("operators", path, "--step", ",".join(sorted({r["step"] for r in rows("steps", path)})) or "all")
     device_ns = sum(int(c["device_ns"]) for c in calls)
     assert device_ns == sum(int(o["device_self_ns"]) for o in operators) > 0
 
@@ -130,3 +133,36 @@ def test_operators_of_the_exporter(tmp_path):
     assert (found["Conv2D"]["calls"], round(int(found["Conv2D"]["device_self_ns"]) / 1e3, 1)) == ("5", 1116.4)
     top = max(found.values(), key=lambda r: int(r["host_self_ns"]))
     assert [top[c] for c in ("name", "calls", "host_self_ns")] == ["aten::_local_scalar_dense", "27", "92923050"]
+
+
+CELLS = {"device_self_ns": "Device Self Duration(us)", "device_total_ns": "Device Total Duration(us)",
+         "host_self_ns": "Host Self Duration(us)", "host_total_ns": "Host Total Duration(us)"}
+
+
+def exporters_rows(table, by_shape):
+    """{(name, shape or None): {column: sum over its calls}}, from the definition of the file: a row is a call."""
+    found = {}
+    with open(table, encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file):
+            shape = "[" + ", ".join(f"[{', '.join(one.strip().split(','))}]" for one in row["Input Shapes"].split(";")) + "]"
+            shape = "[]" if not row["Input Shapes"].strip() else shape
+            sums = found.setdefault((row["Name"], shape if by_shape else None), dict.fromkeys(["calls", *CELLS], 0))
+            sums["calls"] += 1
+            for cell, title in CELLS.items():
+                ns = decimal.Decimal(row[title]) * 1000
+                sums[cell] += int(ns.to_integral_value(decimal.ROUND_HALF_UP))
+    return found
+
+
+@extra
+@pytest.mark.parametrize("by", ("name", "shape"))
+def test_operators_are_the_exporters_rows_cell_by_cell(by):
+    """Also where there is a timeline, for all of a recording: by default, when no step is left out, and with --step all."""
+    tables = sorted((sample("ddp2_level1").parent).glob("*/*/ASCEND_PROFILER_OUTPUT/operator_details.csv"))
+    assert len(tables) >= 5
+    for table in tables:
+        right = exporters_rows(table, by == "shape")
+        for chosen in ((), ("--step", "all")):
+            said = rows("operators", table.parent.parent, "--by", by, *chosen)
+            found = {(r["name"], r.get("input_shape") if by == "shape" else None): {c: int(r[c]) for c in ("calls", *CELLS)} for r in said}
+            assert found == right, (table, chosen)

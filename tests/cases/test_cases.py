@@ -72,7 +72,7 @@ GPU = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset", "sync
        "gpunote": "gpu_user_annotation", "range": "cuda_profiler_range"}
 NAMES = {"call": "cudaLaunchKernel", "driver": "cuLaunchKernel", "memory": "[memory]"}
 WORD = re.compile(r"([tsdc])=(-?\d*)$")
-ARGUMENT = re.compile(r"([\w ().%/]+):(.*)$")
+ARGUMENT = re.compile(r"([\w ().%/]+):(?!:)(.*)$")   # aten::mm is a name
 
 
 def value(text):
@@ -85,7 +85,7 @@ def value(text):
 def timeline_event(line):
     start, duration, kind, *rest = shlex.split(line)
     words, args = {"t": "1", "s": "7", "d": "0", "c": ""}, {}
-    while rest and (WORD.match(rest[0]) or (ARGUMENT.match(rest[0]) and "::" not in rest[0])):
+    while rest and (WORD.match(rest[0]) or ARGUMENT.match(rest[0])):
         word = rest.pop(0)
         if WORD.match(word):
             words[word[0]] = word[2:]

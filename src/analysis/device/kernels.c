@@ -6,7 +6,7 @@
  * shapes of inputs; or the numbers that were recorded with them, by name and counter. Durations are added over single kernels, so
  * kernels that run at the same time count twice; copies, sets and control are not kernels. Blocks per SM and achieved
  * occupancy are the profiler's estimates, weighted by duration, 0 for kernels without one.
- * Tensor cores are told by the kernel's name (tensor_cores.def), cores of an NPU by the trace.
+ * Tensor cores are told by the kernel's name, or the types of its operator (tensor_cores.def), cores of an NPU by the trace.
  * O(n log n). Unless steps are chosen, all of the trace.
  * Example: gemm_h1688 for 4 and 6 us with occupancy 50 and 100 %: calls 2, total 10, mean 5, max 6, min 4, occupancy 80 %.
  */
@@ -26,7 +26,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 #define NAME(COLUMN, BY) COLUMN(BY##_NAME, "name", HT_STR, HT_KEY, "kernel", NULL)
 #define ON_TC(COLUMN, BY)                                                                          \
 	COLUMN(BY##_TENSOR_CORES, "tensor_cores", HT_BOOL, HT_MEASURE,                             \
-	        "whether it runs on tensor cores, by its name", NULL)
+	        "whether it runs on tensor cores, by its name or the types of its operator; null " \
+	        "when neither tells",                                                              \
+	        NULL)
 /* The last columns of all views but that of counters. */
 #define MEASURES(COLUMN, BY)                                                                       \
 	COLUMN(BY##_CALLS, "calls", HT_I64, HT_MEASURE, "kernels", NULL)                           \
@@ -75,7 +77,7 @@ HT_COLUMNS(by_properties, PROPERTIES_COLUMNS);
 HT_COLUMNS(by_stream, STREAM_COLUMNS);
 #define CORE_COLUMNS(COLUMN)                                                                       \
 	COLUMN(CORE_CORE, "core", HT_STR, HT_KEY,                                                  \
-	        "tensor cores or other cores; on an NPU the "                                      \
+	        "tensor cores, other cores or unknown; on an NPU the "                             \
 	        "accelerator core",                                                                \
 	        NULL)                                                                              \
 	MEASURES(COLUMN, CORE)
@@ -189,6 +191,13 @@ static void put_key(ht_table *table, size_t column, const char *text, unsigned k
 		ht_table_put_str(table, column, text);
 }
 
+static void put_on_tc(const struct ht_pooled *p, size_t i, size_t column, ht_table *table)
+{
+	int64_t on_tc = ht_pooled_i64(p, i, 0, HT_KG_TC);
+	bool is_known = on_tc || !ht_pooled_i64(p, i, 0, HT_KG_TC_UNKNOWN);
+	ht_table_put_known(table, column, is_known ? on_tc : HT_NO_I64, HT_NO_I64);
+}
+
 static void put_row(
         const struct ht_pooled *p, const struct view *view, size_t i, int64_t sum, ht_table *table)
 {
@@ -201,8 +210,7 @@ static void put_row(
 	bool is_by_properties = view->keys[1] == HT_KG_OPERATOR;
 	size_t at = ht_table_n_columns(table) - N_MEASURES;
 	if (view->keys[0] == HT_KG_NAME)
-		ht_table_put_i64(
-		        table, at - 1 - is_by_properties, ht_pooled_i64(p, i, 0, HT_KG_TC));
+		put_on_tc(p, i, at - 1 - is_by_properties, table);
 	if (is_by_properties)
 		ht_table_put_i64(table, PROPERTIES_OP_TC_ELIGIBLE,
 		        ht_pooled_i64(p, i, 0, HT_KG_OP_ELIGIBLE));

@@ -42,9 +42,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(BY##_TC_ELIGIBLE, "tc_eligible", HT_BOOL, HT_MEASURE,                               \
 	        "it, or an operator inside it, can run on tensor cores, or did", NULL)             \
 	COLUMN(BY##_TC_SELF_PCT, "tc_self_pct", HT_F64, HT_MEASURE,                                \
-	        "share of device_self_ns on tensor cores, 0 without any", "%")                     \
+	        "share of device_self_ns known to be on tensor cores, 0 without any", "%")         \
 	COLUMN(BY##_TC_TOTAL_PCT, "tc_total_pct", HT_F64, HT_MEASURE,                              \
-	        "share of device_total_ns on tensor cores, 0 without any", "%")                    \
+	        "share of device_total_ns known to be on tensor cores, 0 without any", "%")        \
 	COLUMN(BY##_DEVICE_SHARE, "device_share", HT_RATIO, HT_DETAIL,                             \
 	        "device_self_ns over that of all rows", NULL)                                      \
 	COLUMN(BY##_HOST_SHARE, "host_share", HT_RATIO, HT_DETAIL,                                 \

@@ -244,30 +244,27 @@ static bool is_amd(const struct ht_advice *a)
 	return false;
 }
 
-/* Do kernels multiply matrices and not say on what? */
-static bool has_unclear_kernels(const struct ht_advice *a)
-{
-	const struct ht_tops *kernels = &a->f.tops[HT_TOP_KERNEL];
-	for (size_t i = 0; i < kernels->n; i++)
-		if (ht_name_traits(kernels->list[i].name) & HT_TRAIT_TC_UNCLEAR)
-			return true;
-	return false;
-}
-
+/* Few kernels on tensor cores, such as those of attention alone, do not make up for the products that are not. */
 static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 {
+	static const double few = 0.1; /* of the time of operators that could */
 	struct ht_rule_verdict v = ht_rule_no_verdict();
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
-	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 ||
-	        (!gpu->tc_ns && (is_amd(a) || has_unclear_kernels(a))))
+	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 || (!gpu->tc_ns && is_amd(a)))
 		return v;
 	double share = fact.is_known ? ht_rule_share(a, &fact) : 0;
-	bool could = gpu->major >= 7 && !gpu->tc_ns && share > 0;
+	double used = ht_ratio(gpu->tc_ns, gpu->kernel_ns),
+	       unclear = ht_ratio(gpu->unclear_ns, gpu->kernel_ns);
+	bool is_unused = used <= few * share;
+	if (is_unused && unclear > few * share)
+		return v;
+	bool could = gpu->major >= 7 && is_unused && share > 0;
 	v.f.state = ht_rule_state(could);
-	ht_finding_share(&v.f, could ? share : ht_ratio(gpu->tc_ns, gpu->kernel_ns),
-	        could ? "of.gpu_time" : "of.kernel_time",
+	ht_finding_share(&v.f, could ? share : used, could ? "of.gpu_time" : "of.kernel_time",
 	        could ? ht_rule_rank(a, fact.i_part) : HT_NO_I64);
+	if (could && gpu->tc_ns)
+		ht_finding_ratio(&v.f, "used", used);
 	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
 	v.row = fact.is_known ? fact.row : HT_NO_I64;
 	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;

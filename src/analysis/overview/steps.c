@@ -104,7 +104,9 @@ HT_COLUMNS(of_means, MEAN_COLUMNS);
 	COLUMN(GPU_OCCUPANCY_PCT, "occupancy_pct", HT_F64, HT_MEASURE,                             \
 	        "estimated achieved occupancy of the kernels, weighted by their time", "%")        \
 	COLUMN(GPU_TENSOR_CORE_SHARE, "tensor_core_share", HT_RATIO, HT_MEASURE,                   \
-	        "time of kernels that run on tensor cores, of the time of all kernels", NULL)      \
+	        "time of kernels that are known to run on tensor cores, of the time of all "       \
+	        "kernels",                                                                         \
+	        NULL)                                                                              \
 	COLUMN(GPU_WINDOW_NS, "window_ns", HT_DURATION, HT_DETAIL,                                 \
 	        "first step's start to last step's end", NULL)                                     \
 	COLUMN(GPU_BUSY_NS, "busy_ns", HT_DURATION, HT_DETAIL, "time in it with a kernel running", \
@@ -113,6 +115,8 @@ HT_COLUMNS(of_means, MEAN_COLUMNS);
 	        "sum of the durations of kernels", NULL)                                           \
 	COLUMN(GPU_TENSOR_CORE_NS, "tensor_core_ns", HT_DURATION, HT_DETAIL,                       \
 	        "of that, on tensor cores", NULL)                                                  \
+	COLUMN(GPU_TENSOR_CORE_UNKNOWN_NS, "tensor_core_unknown_ns", HT_DURATION, HT_DETAIL,       \
+	        "of that, in products of matrices of which nothing says what they ran on", NULL)   \
 	COLUMN(GPU_N_KERNELS, "n_kernels", HT_I64, HT_DETAIL, "kernels", NULL)
 HT_COLUMNS(of_gpus, GPU_COLUMNS);
 
@@ -321,6 +325,7 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
 		ht_table_put_i64(table, GPU_BUSY_NS, s->busy_ns);
 		ht_table_put_i64(table, GPU_KERNEL_NS, s->kernel_ns);
 		ht_table_put_i64(table, GPU_TENSOR_CORE_NS, s->tc_ns);
+		ht_table_put_i64(table, GPU_TENSOR_CORE_UNKNOWN_NS, s->unclear_ns);
 		ht_table_put_i64(table, GPU_N_KERNELS, s->n_kernels);
 	}
 	return HT_OK;

@@ -22,12 +22,24 @@ const struct ht_side_table *ht_op_details_find(const struct ht_run *run)
 	return table;
 }
 
+/* The whole trace, or nobody chose and no step is left out. */
+static bool is_all(const struct ht_run *run, const struct ht_selection *chosen)
+{
+	if (chosen->is_whole || ht_steps_are_named(run->step))
+		return chosen->is_whole;
+	for (size_t i = 0; i < run->trace->n_steps; i++)
+		if (!chosen->in[i])
+			return false;
+	return true;
+}
+
 enum ht_status ht_op_details_of_all(struct ht_run *run, const struct ht_side_table **ret_table)
 {
 	struct ht_selection chosen;
 	const struct ht_side_table *table = ht_side_table_find(run->trace, "operator_details");
 	HT_TRY(ht_selection_of(run, &chosen));
-	*ret_table = table && chosen.is_whole && !run->annotation ? table : ht_op_details_find(run);
+	bool is_used = table && !run->annotation && is_all(run, &chosen);
+	*ret_table = is_used ? table : ht_op_details_find(run);
 	return HT_OK;
 }
 

@@ -18,7 +18,8 @@ struct ht_op_detail {
 
 /* The table to be used: NULL when the trace has operators of its own, no such table, or only some of it is chosen. */
 const struct ht_side_table *ht_op_details_find(const struct ht_run *run);
-/* The same where the trace has operators, too: what the exporter lists is the answer for all of a recording. */
+/* The same where the trace has operators, too: what the exporter lists is the answer for all of a recording, also by default when that
+ * leaves no step out. */
 enum ht_status ht_op_details_of_all(
         struct ht_run *run, const struct ht_side_table **ret_table) HT_MUST_USE;
 /* False: the row has no name. */

@@ -158,7 +158,7 @@ static enum ht_status time_device(struct builder *b)
 			continue;
 		struct ht_op_node *node = &b->nodes[b->of_gpu[i]];
 		bool on_tc = t->kind[gpu->row] == HT_KIND_KERNEL &&
-		             ht_traits_on_tc(b->traits, gpu->row, true);
+		             ht_traits_runs_on(b->traits, gpu->row, true) == HT_CORE_TENSOR;
 		ht_sum(&node->device_self_ns, t->dur_ns[gpu->row]);
 		if (on_tc) {
 			ht_sum(&node->tc_self_ns, t->dur_ns[gpu->row]);

@@ -116,7 +116,9 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 		int64_t ns = ht_sub_sat(w->end, w->start);
 		s->n_kernels++;
 		ht_sum(&s->kernel_ns, ns);
-		ht_sum(&s->tc_ns, ht_traits_on_tc(traits, w->row, false) ? ns : 0);
+		enum ht_core core = ht_traits_runs_on(traits, w->row, false);
+		ht_sum(&s->tc_ns, core == HT_CORE_TENSOR ? ns : 0);
+		ht_sum(&s->unclear_ns, core == HT_CORE_UNKNOWN ? ns : 0);
 		if (in.end <= in.start)
 			continue;
 		busy[n++] = in;

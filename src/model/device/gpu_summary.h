@@ -19,7 +19,8 @@ struct ht_gpu_summary {
 	uint32_t n_kernels;
 	const struct ht_device *properties; /* NULL: the file does not have them */
 	int64_t window_ns, busy_ns;
-	int64_t kernel_ns, tc_ns;
+	int64_t kernel_ns, tc_ns,
+	        unclear_ns;   /* the last: multiplies matrices, nothing says on what */
 	double sm_efficiency; /* 0 to 1, NaN: unknown */
 	double occupancy_pct; /* 0 to 100, NaN: unknown */
 };

@@ -24,6 +24,7 @@ const uint8_t ht_kernel_rules[HT_N_KG_VALUES] = {
 	[HT_KG_HAS_BLOCKS] = HT_POOL_ANY,
 	[HT_KG_HAS_OCCUPANCY] = HT_POOL_ANY,
 	[HT_KG_TC] = HT_POOL_ANY,
+	[HT_KG_TC_UNKNOWN] = HT_POOL_ANY,
 	[HT_KG_OP_ELIGIBLE] = HT_POOL_ANY,
 };
 
@@ -54,6 +55,7 @@ const struct ht_column ht_kernel_group_columns[] = {
 	{ "has_blocks", HT_I64, HT_MEASURE, "whether blocks per SM are known", NULL },
 	{ "has_occupancy", HT_I64, HT_MEASURE, "whether occupancy is known", NULL },
 	{ "tensor_cores", HT_I64, HT_MEASURE, "runs on tensor cores", NULL },
+	{ "core_unknown", HT_I64, HT_MEASURE, "nothing says what its product runs on", NULL },
 	{ "op_eligible", HT_I64, HT_MEASURE, "its operator can", NULL },
 };
 
@@ -120,10 +122,13 @@ static bool is_eligible(const struct grouper *g, uint32_t i_gpu, const struct ht
 	return op && op->tc_listed;
 }
 
-static const char *core_of(struct grouper *g, uint32_t row, bool on_tc)
+static const char *core_of(struct grouper *g, uint32_t row, enum ht_core on)
 {
+	static const char *const names[] = { [HT_CORE_TENSOR] = "tensor cores",
+		[HT_CORE_OTHER] = "other cores",
+		[HT_CORE_UNKNOWN] = "unknown" };
 	const char *core = ht_traits_core(&g->traits, row, false);
-	return core ? core : on_tc ? "tensor cores" : "other cores";
+	return core ? core : names[on];
 }
 
 /* Of an NPU's kernel; else its name. */
@@ -140,7 +145,7 @@ static bool add_name(struct grouper *g, uint32_t row, uint32_t *ret_text)
 }
 
 static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struct ht_op_node *op,
-        bool on_tc, uint32_t *ret_text)
+        enum ht_core on, uint32_t *ret_text)
 {
 	const struct ht_gpu *gpu = &g->t->gpu[i_gpu];
 	switch (key) {
@@ -170,7 +175,7 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 		return ht_pooled_text(
 		        &g->pooled, shapes || !site ? shapes : site->shapes, ret_text);
 	}
-	case HT_KG_CORE: return ht_pooled_text(&g->pooled, core_of(g, gpu->row, on_tc), ret_text);
+	case HT_KG_CORE: return ht_pooled_text(&g->pooled, core_of(g, gpu->row, on), ret_text);
 	case HT_KG_TYPE: return ht_pooled_text(&g->pooled, type_of(g, gpu->row), ret_text);
 	default:
 		return ht_pooled_text(
@@ -178,12 +183,12 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 	}
 }
 
-static bool add_keys(
-        struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op, bool on_tc, uint32_t *texts)
+static bool add_keys(struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op,
+        enum ht_core on, uint32_t *texts)
 {
 	for (unsigned k = 0; k < HT_N_KG_KEYS; k++) {
 		texts[k] = HT_NONE;
-		if (wants(g, k) && !add_key(g, k, i_gpu, op, on_tc, &texts[k]))
+		if (wants(g, k) && !add_key(g, k, i_gpu, op, on, &texts[k]))
 			return false;
 	}
 	return true;
@@ -200,17 +205,17 @@ static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 {
 	const struct ht_trace *t = g->t;
 	uint32_t row = t->gpu[i_gpu].row, texts[HT_N_KG_KEYS];
-	bool on_tc = ht_traits_on_tc(&g->traits, row, false);
+	enum ht_core on = ht_traits_runs_on(&g->traits, row, false);
 	const struct ht_op_node *op = launcher_of(g, i_gpu);
 	int64_t blocks = estimate(&g->blocks, row), occupancy = estimate(&g->occupancy, row),
 	        dur = t->dur_ns[row];
 	size_t group;
-	if (!add_keys(g, i_gpu, op, on_tc, texts) || !ht_pooled_group(&g->pooled, texts, &group))
+	if (!add_keys(g, i_gpu, op, on, texts) || !ht_pooled_group(&g->pooled, texts, &group))
 		return false;
 	const __int128 values[HT_N_KG_VALUES] = { 1, dur, dur, dur,
 		(__int128)(blocks > 0 ? blocks : 0) * dur,
-		(__int128)(occupancy > 0 ? occupancy : 0) * dur, blocks > 0, occupancy >= 0, on_tc,
-		is_eligible(g, i_gpu, op) };
+		(__int128)(occupancy > 0 ? occupancy : 0) * dur, blocks > 0, occupancy >= 0,
+		on == HT_CORE_TENSOR, on == HT_CORE_UNKNOWN, is_eligible(g, i_gpu, op) };
 	ht_pooled_add(&g->pooled, group, 0, values);
 	return true;
 }

@@ -18,8 +18,8 @@ enum {
 	HT_KG_SHARED,
 	HT_KG_DEVICE,
 	HT_KG_STREAM,
-	HT_KG_CORE,   /* what it ran on, as the device tells, or tensor cores by its name */
-	HT_KG_UNIT,   /* the same where the device tells */
+	HT_KG_CORE, /* what it ran on, as the device tells, or tensor cores by its name and types */
+	HT_KG_UNIT, /* the same where the device tells */
 	HT_KG_BLOCKS, /* blocks of an NPU's kernel, on its main cores and on the others */
 	HT_KG_MIX_BLOCKS,
 	HT_KG_TYPE,   /* of an NPU's kernel; else its name */
@@ -37,6 +37,7 @@ enum {
 	HT_KG_HAS_BLOCKS,
 	HT_KG_HAS_OCCUPANCY,
 	HT_KG_TC,          /* runs on tensor cores */
+	HT_KG_TC_UNKNOWN,  /* multiplies matrices, and nothing says on what */
 	HT_KG_OP_ELIGIBLE, /* the operator that launched it can, by its name */
 	HT_N_KG_VALUES
 };

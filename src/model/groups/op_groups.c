@@ -258,8 +258,8 @@ static bool add_graph_activity(
 	bool is_owned =
 	        node != HT_NONE && tree->nodes[node].is_counted && g->in[tree->nodes[node].row];
 	bool is_known = site && site->op;
-	bool on_tc =
-	        g->t->kind[gpu->row] == HT_KIND_KERNEL && ht_traits_on_tc(traits, gpu->row, true);
+	bool on_tc = g->t->kind[gpu->row] == HT_KIND_KERNEL &&
+	             ht_traits_runs_on(traits, gpu->row, true) == HT_CORE_TENSOR;
 	int64_t ns = g->t->dur_ns[gpu->row], tc_ns = on_tc ? ns : 0;
 	size_t group;
 	if (!is_known && (is_owned || gpu->launch == HT_NONE))

@@ -13,7 +13,7 @@
  *               communicate in calls of the CPU: gloo:..., ucc:..., mpi:...
  *   MODULE      nn.Module: ..., and [pl][module]Type: path of PyTorch Lightning
  *   TC_OP       an operator that can run on tensor cores, TC_KERNEL a kernel that does, TC_UNCLEAR one that multiplies
- *               matrices and does not say on what (tensor_cores.def)
+ *               matrices and does not say on what, TC_BY_TYPE one of which the types of its operator may tell (tensor_cores.def)
  */
 #ifndef HT_MODEL_ROWS_NAME_TRAITS_H
 #define HT_MODEL_ROWS_NAME_TRAITS_H
@@ -32,6 +32,7 @@ enum ht_trait {
 	HT_TRAIT_TC_KERNEL = 256,
 	HT_TRAIT_TC_UNCLEAR = 512,
 	HT_TRAIT_HOST_COMM = 1024,
+	HT_TRAIT_TC_BY_TYPE = 2048,
 	HT_TRAIT_SEEN = 0x8000, /* of a name that was looked at, for ht_traits_of */
 };
 
@@ -45,6 +46,9 @@ struct ht_traits {
 	const struct ht_trace *trace;
 	uint16_t *of;                    /* by string id */
 	struct ht_arg_cursor core, task; /* what a task of an NPU runs on */
+	struct ht_arg_cursor types;      /* of the inputs of operators */
+	size_t near;                     /* for ht_gpu_of_row_near */
+	int64_t device, capability;      /* the last device that was asked for; see capability_of */
 };
 
 /* Memory in scratch. */
@@ -63,9 +67,11 @@ static inline unsigned ht_traits_of(struct ht_traits *traits, uint32_t row)
 }
 /* What the trace says that a kernel runs on, or the type of its task, and if the other first; NULL: neither. */
 const char *ht_traits_core(struct ht_traits *traits, uint32_t row, bool by_task);
-/* Does a kernel run on tensor cores, or on what an NPU has for them? By its name; where the trace says what a task runs
- * on, when that is AI_CORE: by the type of the task, as the profiler counts for operators, or else by the core that
- * its details name, which tells vector cores apart. */
-bool ht_traits_on_tc(struct ht_traits *traits, uint32_t row, bool by_task);
+/* What a kernel runs on: tensor cores, or what an NPU has for them; others; or nothing tells. By its name; where that multiplies
+ * matrices and does not say on what, by the recorded types of its operator's inputs and what the device has. Where the trace says
+ * what a task runs on, when that is AI_CORE: by the type of the task, as the profiler counts for operators, or else by the core
+ * that its details name, which tells vector cores apart. */
+enum ht_core { HT_CORE_OTHER, HT_CORE_TENSOR, HT_CORE_UNKNOWN };
+enum ht_core ht_traits_runs_on(struct ht_traits *traits, uint32_t row, bool by_task);
 
 #endif
