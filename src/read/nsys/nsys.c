@@ -93,6 +93,10 @@ static enum ht_status list_parts(
 
 static enum ht_status read_export(struct ht_builder *builder, const struct ht_reading *reading)
 {
+	const struct ht_source_info *info = ht_source_info(reading->source);
+	if (!info->is_regular || !strcmp(info->path, "standard input"))
+		return ht_fail(builder->ctx, HT_IO, reading->path, -1, "save it to a file first",
+		        "a database cannot be read from standard input or a pipe");
 	return ht_nsys_read_file(builder, reading->path, reading->part);
 }
 
