@@ -304,6 +304,26 @@ def test_files_in_directories(tmp_path):
     assert {row["value"] for row in table("info", tmp_path) if row["item"] == "path"} == {str(tmp_path / "a.sqlite")}
 
 
+def test_exports_whose_schema_is_far_behind_the_start(tmp_path):
+    """Rows were written before most tables were made: no name of a table is where files are told apart."""
+    path = tmp_path / "a.sqlite"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE filler (x)")
+    db.executemany("INSERT INTO filler VALUES (?)", (("y" * 1000,) for _ in range(200)))
+    for i in range(40):
+        db.execute(f"CREATE TABLE more{i} ({', '.join(f'column_{k}' for k in range(30))})")
+    db.execute("DROP TABLE filler")
+    db.commit()
+    db.close()
+    e = small()
+    e.kernel(50, 60, 1, name="other", pid=30, device=1)
+    e.write(path)
+    assert b"StringIds" not in path.read_bytes()[:65536]
+    rows = table("info", tmp_path)
+    assert [r["value"] for r in rows if r["item"] == "path"] == [f"{path}#7", f"{path}#30"]
+    assert sql(path, "SELECT rank, count(*) FROM events WHERE cat = 'kernel' GROUP BY 1 ORDER BY 2") == [("1", "1"), ("0", "3")]
+
+
 # ---- bad input ----
 
 def test_reports_and_interrupted_exports_name_the_command(tmp_path):

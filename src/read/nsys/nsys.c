@@ -34,7 +34,7 @@ static bool has_text(const struct ht_head *head, const char *text)
 	return false;
 }
 
-/* The exporter makes its dictionary first, so its name is near the start of the file. */
+/* The exporter makes its dictionary first, so its name is mostly near the start of the file; else see look_inside of ascend_db.c. */
 static bool sniff(const struct ht_head *head)
 {
 	return head->n >= 16 && !memcmp(head->text, "SQLite format 3", 16) &&

@@ -64,6 +64,11 @@ struct ht_nsys_process {
 	CELL(COLOR, "color")                                                                       \
 	CELL(PAYLOAD, "payload")                                                                   \
 	CELL(RANGE_ID, "id")                                                                       \
+	CELL(RECEIVED, "received bytes")                                                           \
+	CELL(PEER, "peer rank")                                                                    \
+	CELL(ROOT, "root rank")                                                                    \
+	CELL(TAG, "tag")                                                                           \
+	CELL(COMMUNICATOR, "communicator")                                                         \
 	CELL(NESTING, "nesting level")                                                             \
 	CELL(CPU, "cpu")                                                                           \
 	CELL(CYCLES, "cpu cycles")                                                                 \

@@ -266,12 +266,34 @@ static enum ht_status read_environment(struct ht_nsys *n, int64_t *rank, int64_t
 	return status;
 }
 
+/* The exporter lists everything that runs on the machine: names and ranks are of the processes that are ranks. */
+static bool is_own(const struct ht_nsys *n, sqlite3_stmt *query, int column)
+{
+	return n->n_processes && !ht_db_is_null(query, column) &&
+	       ht_nsys_process_of(sqlite3_column_int64(query, column)) == n->processes[n->own].key;
+}
+
+/* As MPI numbers the process; all its threads have one number. */
+static enum ht_status read_mpi_rank(struct ht_nsys *n, int64_t *rank)
+{
+	static const char *const columns[] = { "globalTid", "rank", NULL };
+	enum ht_status status = HT_OK;
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(&n->db, "MPI_RANKS", columns, NULL, &query));
+	while (ht_db_next(&n->db, query, &status))
+		if (is_own(n, query, 0) && ht_db_i64(query, 1, -1) >= 0)
+			*rank = ht_db_i64(query, 1, 0);
+	sqlite3_finalize(query);
+	return status;
+}
+
 static enum ht_status read_rank(struct ht_nsys *n)
 {
 	int64_t rank = HT_NO_I64, world = HT_NO_I64;
 	if (n->n_processes == 1)
 		HT_TRY(read_environment(n, &rank, &world));
-	if (n->n_processes > 1)
+	HT_TRY(read_mpi_rank(n, &rank));
+	if (n->n_processes > 1 && rank == HT_NO_I64)
 		rank = ht_nsys_rank_by_device(n);
 	n->rank = rank;
 	n->world_size = world > rank ? world : HT_NO_I64;
@@ -332,13 +354,6 @@ static enum ht_status name_one(
 	ht_row_process(&n->db.rows, ht_nsys_pid(global_id), ht_nsys_tid(global_id));
 	ht_row_put(&n->db.rows, n->arg_name, name);
 	return ht_row_end(&n->db.rows, -1);
-}
-
-/* The exporter lists everything that runs on the machine: names are of the processes that are ranks. */
-static bool is_own(const struct ht_nsys *n, sqlite3_stmt *query, int column)
-{
-	return n->n_processes && !ht_db_is_null(query, column) &&
-	       ht_nsys_process_of(sqlite3_column_int64(query, column)) == n->processes[n->own].key;
 }
 
 enum ht_status ht_nsys_read_names(struct ht_nsys *n)

@@ -120,6 +120,22 @@ bool ht_nsys_is_export(struct ht_db *db)
 	return false;
 }
 
+bool ht_nsys_is_file(ht_ctx *ctx, const char *path)
+{
+	struct ht_builder builder;
+	struct ht_db db;
+	bool is_file = false;
+	ht_builder_init(&builder, ctx, path);
+	if (ht_db_open_damaged(&db, &builder, path) == HT_OK) {
+		is_file = ht_nsys_is_export(&db);
+		ht_db_close(&db);
+	} else {
+		ht_error_clear(ctx);
+	}
+	ht_builder_done(&builder);
+	return is_file;
+}
+
 static enum ht_status make_columns(struct ht_nsys *n)
 {
 	static const char *const keys[] = {
