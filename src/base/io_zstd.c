@@ -6,12 +6,14 @@
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include "base/io_codec.h"
+#include "base/unzstd.h"
 
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #define WINDOW_LOG_MAX 27
 #define LEVEL          3
+#define PIECE_BYTES    ((size_t)1 << 20)
 
 struct zstd_reader {
 	ZSTD_DCtx *dctx;
@@ -94,6 +96,36 @@ const struct ht_decoder ht_zstd_decoder = {
 	.read = reader_read,
 	.close = reader_close,
 };
+
+enum ht_status ht_unzstd(
+        ht_ctx *ctx, const void *bytes, size_t n, uint64_t max_bytes, struct ht_vec *out)
+{
+	/* the decoder only reads what is in hand */
+	struct ht_input in = {
+		.ctx = ctx, .bytes = (uint8_t *)(uintptr_t)bytes, .end = n, .cap = n, .at_end = true
+	};
+	struct ht_damage damage = { 0 };
+	size_t made = PIECE_BYTES;
+	void *state;
+	HT_TRY(reader_open(ctx, &state));
+	enum ht_status status = HT_OK;
+	while (status == HT_OK && made == PIECE_BYTES && out->n <= max_bytes) {
+		if (!ht_vec_reserve(ctx->mem, out, 1, PIECE_BYTES)) {
+			status = ht_fail_nomem(ctx);
+			break;
+		}
+		made = 0;
+		status = reader_read(
+		        state, &in, (uint8_t *)out->data + out->n, PIECE_BYTES, &made, &damage);
+		out->n += made;
+	}
+	reader_close(ctx->mem, state);
+	/* a window that is too large */
+	if (status == HT_LIMIT)
+		ht_error_clear(ctx);
+	bool is_bad = status == HT_LIMIT || damage.kind != HT_DAMAGE_NONE || out->n > max_bytes;
+	return is_bad ? HT_FORMAT : status;
+}
 
 static void writer_close(struct ht_mem *mem, void *state)
 {

@@ -127,25 +127,48 @@ static void sort_in_room(
 		radix_sort(keys, indexes, spare, spare_i, n);
 }
 
+static size_t longest_run(const uint64_t *keys, size_t at, size_t n)
+{
+	size_t longest = 0;
+	for (size_t end; at < n; at = end) {
+		end = end_of_run(keys, at, n);
+		longest = longest > end - at ? longest : end - at;
+	}
+	return longest;
+}
+
+/* With room for n_room keys and indexes. False when out of memory; *ret_done is what sorting answers. */
+static bool sort_with_room(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n,
+        size_t n_room, bool merges_only, bool *ret_done)
+{
+	uint64_t *spare = ht_mem_alloc(mem, n_room * sizeof *spare);
+	uint32_t *spare_i = ht_mem_alloc(mem, n_room * sizeof *spare_i);
+	bool ok = spare && spare_i;
+	*ret_done = true;
+	if (ok && merges_only)
+		*ret_done = merge_runs(keys, indexes, spare, spare_i, n);
+	else if (ok)
+		sort_in_room(keys, indexes, spare, spare_i, n);
+	ht_mem_free(mem, spare, n_room * sizeof *spare);
+	ht_mem_free(mem, spare_i, n_room * sizeof *spare_i);
+	return ok;
+}
+
 bool ht_sort_keys(struct ht_mem *mem, uint64_t *keys, uint32_t *indexes, size_t n)
 {
-	size_t i = 1;
-	while (i < n && keys[i - 1] <= keys[i])
-		i++;
-	if (i >= n)
+	size_t first = n ? end_of_run(keys, 0, n) : 0;
+	bool done = false;
+	if (first >= n)
 		return true;
 	if (n <= SMALL) {
 		insertion_sort(keys, indexes, n);
 		return true;
 	}
-	uint64_t *spare = ht_mem_alloc(mem, n * sizeof *spare);
-	uint32_t *spare_i = ht_mem_alloc(mem, n * sizeof *spare_i);
-	bool ok = spare && spare_i;
-	if (ok)
-		sort_in_room(keys, indexes, spare, spare_i, n);
-	ht_mem_free(mem, spare, n * sizeof *spare);
-	ht_mem_free(mem, spare_i, n * sizeof *spare_i);
-	return ok;
+	/* merging needs room for the runs behind the first one, and a trace is mostly one long run */
+	size_t run = longest_run(keys, first, n);
+	if (run <= n / 2 && !sort_with_room(mem, keys, indexes, n, run, true, &done))
+		return false;
+	return done || sort_with_room(mem, keys, indexes, n, n, false, &done);
 }
 
 /* ---- by many threads ---- */

@@ -141,6 +141,24 @@ int ht_temp_open(const char *target, mode_t mode, struct ht_temp *ret_temp)
 	return error;
 }
 
+int ht_temp_unnamed(const char *dir, int *ret_fd)
+{
+	char name[PATH_MAX];
+#if HT_HAS_UNNAMED
+	*ret_fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	if (*ret_fd >= 0)
+		return 0;
+#endif
+	int n = snprintf(name, sizeof name, "%s/holotrace-XXXXXX", dir);
+	if (n < 0 || (size_t)n >= sizeof name)
+		return ENAMETOOLONG;
+	*ret_fd = mkstemp(name);
+	if (*ret_fd < 0)
+		return errno;
+	unlink(name);
+	return fcntl(*ret_fd, F_SETFD, FD_CLOEXEC) < 0 ? errno : 0;
+}
+
 /* A name for an unnamed file: the target's when it is free, else one beside it. */
 static int give_name(struct ht_temp *temp)
 {

@@ -36,6 +36,9 @@ int ht_temp_commit(struct ht_temp *temp);
 /* Nothing is left of it. One that was committed or aborted is left alone. */
 void ht_temp_abort(struct ht_temp *temp);
 
+/* A file to write and read that never has a name, or loses it at once: it is gone with its descriptor, which the caller closes. */
+int ht_temp_unnamed(const char *dir, int *ret_fd);
+
 /* Remove a temporary file of anybody unless its writer lives; true when it is gone. */
 bool ht_temp_remove_dead(const char *name);
 

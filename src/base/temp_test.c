@@ -186,6 +186,20 @@ static void kills_leave_nothing(void **state)
 	}
 }
 
+static void files_without_a_name_are_never_seen(void **state)
+{
+	struct fixture *f = *state;
+	char back[4] = "";
+	int fd;
+	assert_int_equal(ht_temp_unnamed(f->dir, &fd), 0);
+	assert_int_equal(count_files(f, false), 0);
+	assert_int_equal(write(fd, "abc", 3), 3);
+	assert_int_equal(pread(fd, back, 3, 0), 3);
+	assert_string_equal(back, "abc");
+	close(fd);
+	assert_int_equal(ht_temp_unnamed(f->target, &fd), ENOENT);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -196,6 +210,7 @@ int main(void)
 		TEST(writers_do_not_meet),
 		TEST(the_dead_are_told_from_the_living),
 		TEST(kills_leave_nothing),
+		TEST(files_without_a_name_are_never_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

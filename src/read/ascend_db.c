@@ -31,9 +31,22 @@ static enum ht_status read_db(struct ht_builder *builder, const struct ht_readin
 	        "this build cannot read databases");
 }
 
+static const struct ht_reader *look_inside(ht_ctx *ctx, const char *path)
+{
+	(void)ctx, (void)path;
+	return &ht_reader_ascend_db;
+}
+
 #else
 
 #include "read/ascend_db.h"
+#include "read/nsys/nsys_file.h"
+
+/* The names of tables are anywhere in a database. */
+static const struct ht_reader *look_inside(ht_ctx *ctx, const char *path)
+{
+	return ht_nsys_is_file(ctx, path) ? &ht_reader_nsys : &ht_reader_ascend_db;
+}
 
 /* Any SQLite file begins alike; one of these tables is in every database of the profiler. */
 static bool is_ours(struct ht_db *db)
@@ -86,5 +99,6 @@ const struct ht_reader ht_reader_ascend_db = {
 	.what = "a database of Ascend",
 	.by_name_only = true,
 	.sniff = sniff,
+	.look_inside = look_inside,
 	.read = read_db,
 };

@@ -474,7 +474,8 @@ static enum ht_status join_tasks(struct ht_db *db)
 	HT_TRY(copy_table(db, "ht_plain_task", "TASK", tasks));
 	HT_TRY(copy_table(db, "ht_collective", "COMMUNICATION_OP", collectives));
 	return ht_database_run(&db->file,
-	        "CREATE TEMP VIEW ht_task AS SELECT k.startNs, k.endNs, k.deviceId, k.streamId, "
+	        "CREATE TEMP VIEW " HT_DATABASE_VIEW
+	        " AS SELECT k.startNs, k.endNs, k.deviceId, k.streamId, "
 	        "k.connectionId, k.taskType, k.globalTaskId, k.modelId, k.taskId, c.name, "
 	        "c.taskType AS core, c.opType, c.blockDim, c.mixBlockDim, c.inputShapes, "
 	        "c.inputDataTypes, c.inputFormats, c.outputShapes, c.outputDataTypes, "
@@ -584,7 +585,7 @@ static enum ht_status read_tasks(struct ht_db *db, struct device *device)
 	if (!ht_database_has_table(&db->file, "TASK"))
 		return HT_OK;
 	HT_TRY(join_tasks(db));
-	HT_TRY(ht_db_select(db, "ht_task", task_columns, NULL, &query));
+	HT_TRY(ht_db_select(db, HT_DATABASE_VIEW, task_columns, NULL, &query));
 	ht_db_args_make(db, device->args, device->n_args);
 	HT_TRY(each(db, query, put_task, device));
 	return read_counters(db, device);

@@ -9,6 +9,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "read/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,8 @@
 /* The longest names and call stacks are some hundred kilobytes. */
 #define MAX_VALUE_BYTES (16 << 20)
 #define MAX_SCHEMA_TEXT (1 << 20)
+/* No statement of ours, and no table that is read, nests deeper. */
+#define MAX_DEPTH 100
 
 static int look(void *user)
 {
@@ -46,24 +49,48 @@ static int look(void *user)
 	return file->stopped || ht_ctx_is_cancelled(ctx);
 }
 
-/* Statements are ours. What the schema of the file brings in, the authorizer refuses: any call of a function but those
- * that we make, and whatever is done for a trigger or view of the file. */
+static bool is_one_of(const char *word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; word && i < n; i++)
+		if (!sqlite3_stricmp(word, list[i]))
+			return true;
+	return false;
+}
+
+/* Statements are ours, and they read tables of the file, or make and fill temporary ones. Whatever else would be done is brought in
+ * by the schema of the file, and refused: calls of other functions, what a view or trigger reads that is not ours, changes of the
+ * file, other databases. inner is the view or trigger. */
 static int authorize(void *user, int action, const char *first, const char *second,
         const char *database, const char *inner)
 {
 	static const char *const functions[] = { "count", "sum", "abs", "round" };
+	static const char *const pragmas[] = { "temp_store", "cell_size_check", "locking_mode",
+		"writable_schema", "table_xinfo" };
+	static const char *const views[] = { HT_DATABASE_VIEW };
+	bool allowed = false;
 	(void)user;
-	(void)first;
-	(void)inner;
-	if (action == SQLITE_ATTACH || action == SQLITE_DETACH)
+	if (inner && !is_one_of(inner, views, HT_COUNT(views)))
 		return SQLITE_DENY;
-	if (action != SQLITE_FUNCTION)
-		return SQLITE_OK;
-	(void)database;
-	for (size_t i = 0; second && i < HT_COUNT(functions); i++)
-		if (!sqlite3_stricmp(second, functions[i]))
-			return SQLITE_OK;
-	return SQLITE_DENY;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_TRANSACTION:
+	case SQLITE_CREATE_TEMP_TABLE:
+	case SQLITE_CREATE_TEMP_INDEX:
+	case SQLITE_CREATE_TEMP_VIEW: allowed = true; break;
+	/* as SQLite asks when it declares pragma_table_xinfo; nobody writes to the file, which is open for reading */
+	case SQLITE_UPDATE:
+		allowed = database &&
+		          (!strcmp(database, "temp") || (first && !strcmp(first, "sqlite_master")));
+		break;
+	case SQLITE_INSERT:
+	case SQLITE_DELETE:
+	case SQLITE_REINDEX: allowed = database && !strcmp(database, "temp"); break;
+	case SQLITE_FUNCTION: allowed = is_one_of(second, functions, HT_COUNT(functions)); break;
+	case SQLITE_PRAGMA: allowed = is_one_of(first, pragmas, HT_COUNT(pragmas)); break;
+	default: break;
+	}
+	return allowed ? SQLITE_OK : SQLITE_DENY;
 }
 
 static void guard(struct ht_database *file, uint64_t file_bytes)
@@ -88,6 +115,8 @@ static void guard(struct ht_database *file, uint64_t file_bytes)
 	sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
 	sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
+	sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, MAX_DEPTH);
+	sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, MAX_DEPTH);
 #if SQLITE_VERSION_NUMBER >= 3030000
 	/* no virtual table of the file can be anything */
 	(void)sqlite3_drop_modules(handle, NULL);
@@ -131,33 +160,10 @@ static int open_wal(ht_ctx *ctx, const char *path)
 	return fd;
 }
 
-/* The first bytes tell what SQLite only calls no database. */
-static enum ht_status refuse_compressed(struct ht_database *file, int fd)
-{
-	static const struct {
-		const char *magic;
-		size_t n;
-		const char *command;
-	} codecs[] = { { "\x1f\x8b", 2, "gunzip -k" }, { "\x28\xb5\x2f\xfd", 4, "zstd -d" } };
-	char bytes[4];
-	struct ht_arena arena;
-	ssize_t n = pread(fd, bytes, sizeof bytes, 0);
-	for (size_t i = 0; i < HT_COUNT(codecs); i++) {
-		if (n < (ssize_t)codecs[i].n || memcmp(bytes, codecs[i].magic, codecs[i].n) != 0)
-			continue;
-		ht_arena_init(&arena, file->ctx->mem);
-		char *hint = ht_arena_printf(
-		        &arena, "decompress it first: %s %s", codecs[i].command, file->path);
-		enum ht_status status = ht_fail(file->ctx, HT_FORMAT, file->path, -1, hint,
-		        "a compressed database cannot be read");
-		ht_arena_done(&arena);
-		return status;
-	}
-	return HT_OK;
-}
-
-/* SQLite refuses a file that is shorter than its header says, unless its schema may be written; the connection is read-only
- * all the same. A page that is not there is damage when it is needed. */
+/* SQLite refuses a file that is shorter than its header says, and one with a single statement of the schema that it does not
+ * understand, unless the schema may be written. It may not: the connection is read-only. What is gained is
+ * that tables before the damage are read; a page that is not there is damage when it is needed. Neither runs anything: the schema
+ * is trusted as little as that of a whole file, and views, triggers, virtual tables and functions meet the same refusals. */
 static enum ht_status take_cut(struct ht_database *file)
 {
 #ifdef SQLITE_DBCONFIG_DEFENSIVE
@@ -174,11 +180,10 @@ static enum ht_status connect_to(struct ht_database *file, int fd, int wal_fd)
 	if (fstat(fd, &st) < 0)
 		return ht_fail_errno(file->ctx, file->path, "cannot open", errno);
 	if (!S_ISREG(st.st_mode))
-		return ht_fail(
-		        file->ctx, HT_IO, file->path, -1, NULL, "cannot read: not a regular file");
+		return ht_fail(file->ctx, HT_IO, file->path, -1, "save it to a file first",
+		        "cannot read: not a regular file");
 	if (!vfs)
 		return ht_fail_nomem(file->ctx);
-	HT_TRY(refuse_compressed(file, fd));
 	ht_descriptor_name(fd, wal_fd, name);
 	if (sqlite3_open_v2(name, &file->handle,
 	            SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, vfs) != SQLITE_OK)
@@ -200,6 +205,10 @@ static enum ht_status open_file(
 	int fd = ht_door_open(ctx, path, O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return ht_fail_errno(ctx, path, "cannot open", errno);
+	if (ht_is_packed(fd)) {
+		close(fd);
+		HT_TRY(ht_unpack(ctx, path, &fd));
+	}
 	int wal_fd = open_wal(ctx, path);
 	enum ht_status status = connect_to(file, fd, wal_fd);
 	if (status == HT_OK && takes_cut)

@@ -8,7 +8,7 @@
  *     ht_database_close(&file);
  *
  * The file is read through a descriptor that came through the door (base/door.h): nothing is written, locked or made beside
- * it, and no other file is opened. What its schema defines beyond plain tables is never evaluated: views, triggers,
+ * it, and no other file is opened; a compressed one is unpacked first (unpack.h). What its schema defines beyond plain tables is never evaluated: views, triggers,
  * virtual tables and generated columns are as good as not there for ht_database_has_table and _has_column, so ask these
  * before naming a table, and name those of the file with "main.".
  *
@@ -43,6 +43,9 @@ enum ht_status ht_database_open(
 enum ht_status ht_database_open_cut(
         struct ht_database *file, ht_ctx *ctx, const char *path) HT_MUST_USE;
 void ht_database_close(struct ht_database *file);
+
+/* The only view, a temporary one of ours, that may be asked. */
+#define HT_DATABASE_VIEW "ht_task"
 
 /* A table of plain rows, of the file or a temporary one of ours. */
 bool ht_database_has_table(struct ht_database *file, const char *table);

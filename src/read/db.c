@@ -191,7 +191,8 @@ enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *con
 	else if (sqlite3_prepare_v2(db->file.handle, sql, -1, ret_query, NULL) != SQLITE_OK)
 		status = ht_database_fail(&db->file);
 	ht_arena_done(&arena);
-	return status;
+	/* its line of the schema is damaged */
+	return status == HT_FORMAT && db->is_tolerant ? end_damaged(db) : status;
 }
 
 bool ht_db_next(struct ht_db *db, sqlite3_stmt *query, enum ht_status *status)

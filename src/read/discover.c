@@ -156,7 +156,7 @@ static enum ht_status add_looked_at(
 {
 	int64_t *parts;
 	size_t n = 0;
-	if (look->reader && look->reader->parts && look->is_plain)
+	if (look->reader && look->reader->parts)
 		HT_TRY(look->reader->parts(finder->ctx, path, finder->arena, &parts, &n));
 	for (size_t i = 0; i < n; i++)
 		HT_TRY(add_part(finder, path, parts[i], st));

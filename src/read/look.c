@@ -16,6 +16,8 @@ static enum ht_status look_at(ht_ctx *ctx, const char *path, struct ht_arena *ar
 	HT_TRY(ht_source_read(ctx, source, buffer, HT_SNIFF_BYTES, &look->n));
 	struct ht_head head = { ht_file_name(path), buffer, look->n, look->n < HT_SNIFF_BYTES };
 	look->reader = ht_reader_find(&head);
+	if (look->reader && look->reader->look_inside)
+		look->reader = look->reader->look_inside(ctx, path);
 	look->what = look->reader ? look->reader->what
 	                          : ht_sniff_trace(head.text, head.n, head.is_all).what;
 	if (!ht_derived_trace_source(arena, path, head.text, head.n, &look->made_from))

@@ -9,6 +9,7 @@
 #include "read/perfetto.h"
 
 #include "base/io_deflate.h"
+#include "base/unzstd.h"
 #include "read/reader.h"
 #include "store/draft.h"
 #include "store/side_table.h"
@@ -148,11 +149,12 @@ static enum ht_status inflate(
 	return status;
 }
 
-enum ht_status ht_pf_inflate(struct ht_pf *pf, const unsigned char *bytes, size_t n)
+enum ht_status ht_pf_inflate(struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_zstd)
 {
 	struct ht_vec out = { 0 };
 	size_t used = 0;
-	enum ht_status status = inflate(pf, bytes, n, &out);
+	enum ht_status status = is_zstd ? ht_unzstd(pf->ctx, bytes, n, MAX_INFLATED, &out)
+	                                : inflate(pf, bytes, n, &out);
 	pf->n_inflated += out.n;
 	if (pf->n_inflated > MAX_INFLATED && pf->n_inflated / MAX_RATIO > pf->n_file)
 		status = ht_fail(pf->ctx, HT_LIMIT, pf->builder->path, pf->offset,

@@ -2,6 +2,8 @@
  * perfetto.h - reading Perfetto traces, private to the files perfetto*.c.
  *
  *   bytes ─► packets ─► events, tracks, clocks        perfetto.c, perfetto_packet.c, perfetto_args.c
+ *         events of Chrome, times by differences      perfetto_legacy.c
+ *         GPU work and counters                       perfetto_gpu.c
  *         times on one clock                          perfetto_clock.c
  *         begins and ends as spans, rows              perfetto_rows.c
  */
@@ -29,6 +31,7 @@ struct ht_pf_arg {
 	uint32_t column; /* UINT32_MAX: left out */
 	uint32_t key;    /* string id */
 	uint8_t type;
+	bool is_top; /* a key of the event itself */
 	uint64_t value;
 };
 
@@ -45,6 +48,7 @@ struct ht_pf_record {
 	uint32_t end; /* of a BEGIN: its END, HT_NONE: none found */
 	uint8_t type;
 	bool is_stage;
+	char phase; /* of a row that is written as Chrome's JSON has it; 0: the type says it */
 };
 _Static_assert(sizeof(struct ht_pf_record) <= 96, "two for each span");
 
@@ -96,6 +100,10 @@ struct ht_pf_writer {
 	int64_t last_number;
 	uint64_t last_time;
 	bool is_unsorted; /* events are not in the order of time */
+	/* of old producers: the thread whose events the sequence has, and the time of its last event */
+	bool has_thread;
+	int64_t pid, tid;
+	uint64_t last_us;
 };
 
 struct ht_pf_increment {
@@ -135,6 +143,20 @@ struct ht_pf {
 
 void ht_pf_count(struct ht_pf *pf, enum ht_stat_code code);
 
+/* The fields of a packet that matter, whatever their order. */
+struct ht_pf_head {
+	uint64_t time, clock, sequence, flags, dropped;
+	bool has_time, has_clock, is_cleared, has_row;
+	int64_t row; /* difference */
+	uint64_t layout;
+	struct ht_wire_field interned, defaults;
+};
+/* A record in hand; its time; done. */
+struct ht_pf_record ht_pf_record_begin(struct ht_pf *pf);
+void ht_pf_record_time(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
+        struct ht_pf_record *record);
+void ht_pf_record_end(struct ht_pf *pf, struct ht_pf_record *record);
+
 /* ---- packets ---- */
 
 /* One packet; is_inner: it was compressed. */
@@ -145,7 +167,8 @@ enum ht_status ht_pf_packets(struct ht_pf *pf, const unsigned char *bytes, size_
         size_t *ret_used) HT_MUST_USE;
 
 /* Those of a compressed packet. */
-enum ht_status ht_pf_inflate(struct ht_pf *pf, const unsigned char *bytes, size_t n) HT_MUST_USE;
+enum ht_status ht_pf_inflate(
+        struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_zstd) HT_MUST_USE;
 
 /* Kinds of texts with numbers. */
 enum ht_pf_text_kind {
@@ -153,13 +176,60 @@ enum ht_pf_text_kind {
 	HT_PF_KIND_NAME,
 	HT_PF_KIND_KEY,
 	HT_PF_KIND_VALUE,
-	HT_PF_KIND_GPU
+	HT_PF_KIND_GPU,
+	HT_PF_KIND_FUNCTION,
+	HT_PF_KIND_FRAME,
+	HT_PF_KIND_STACK
 };
+/* The text is what the number stands for, until the state of the writer is cleared. */
+void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
+        uint64_t iid, uint32_t text);
 uint32_t ht_pf_text(
         struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid);
 /* The track of a uuid, added when it is new; HT_NONE when out of memory. */
 uint32_t ht_pf_track(struct ht_pf *pf, uint64_t uuid);
 struct ht_pf_line *ht_pf_line(struct ht_pf *pf, uint32_t track);
+
+/* The track of a thread of which no descriptor is needed. */
+uint32_t ht_pf_thread_track(struct ht_pf *pf, int64_t pid, int64_t tid);
+
+/* ---- GPU ---- */
+
+void ht_pf_gpu_stage(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
+        const struct ht_wire_field *stage);
+void ht_pf_gpu_counters(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
+        const struct ht_wire_field *counters);
+
+/* ---- what old producers write, and what is rare ---- */
+
+#define HT_PF_MAX_EXTRA 16
+
+/* Fields of an event beside those that all have. */
+struct ht_pf_more {
+	bool has_delta, has_absolute, has_legacy, has_unread;
+	int64_t us;
+	struct ht_wire_field legacy;
+	uint64_t tracks[2][HT_PF_MAX_EXTRA]; /* of further counters: integers, and doubles */
+	uint64_t values[2][HT_PF_MAX_EXTRA];
+	uint32_t n_tracks[2], n_values[2];
+};
+void ht_pf_more_take(struct ht_pf *pf, struct ht_pf_writer *w, struct ht_pf_more *more,
+        const struct ht_wire_field *field);
+/* When all fields are known: time, phase, id, name, track. False: it is no event that can be read. */
+bool ht_pf_more_apply(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_more *more,
+        struct ht_pf_record *record);
+/* Further counters of the time of the record. */
+void ht_pf_more_counters(
+        struct ht_pf *pf, const struct ht_pf_more *more, const struct ht_pf_record *record);
+/* The thread of a sequence, and its process. */
+void ht_pf_legacy_thread(
+        struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *thread);
+void ht_pf_legacy_process(struct ht_pf *pf, const struct ht_wire_field *process);
+/* Frames and call stacks that have numbers. */
+void ht_pf_frame(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *frame);
+void ht_pf_stack(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *stack);
+/* A counter's value, as an arg that its row has. */
+void ht_pf_counter_value(struct ht_pf *pf, uint32_t track, bool is_f64, uint64_t value);
 
 /* Add the arg that an annotation is. */
 void ht_pf_annotation(

@@ -6,15 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fields of a packet that matter, whatever their order. */
-struct packet {
-	uint64_t time, clock, sequence, flags, dropped;
-	bool has_time, has_clock, is_cleared, has_row;
-	int64_t row; /* difference */
-	uint64_t layout;
-	struct ht_wire_field interned, defaults;
-};
-
 /* ---- writers ---- */
 
 static struct ht_pf_writer *writer_of(struct ht_pf *pf, uint64_t id)
@@ -38,6 +29,8 @@ static void clear_state(struct ht_pf_writer *w)
 	ht_map64_clear(&w->jsons);
 	ht_map64_clear(&w->clocks);
 	w->default_clock = w->default_track = 0;
+	w->has_thread = false;
+	w->last_us = 0;
 	w->is_valid = true;
 }
 
@@ -56,6 +49,12 @@ uint32_t ht_pf_text(
 	ht_pf_count(pf, HT_STAT_unknown_iid);
 	int n = snprintf(unknown, sizeof unknown, "<iid %llu>", (unsigned long long)iid);
 	return ht_rows_text(&pf->rows, unknown, (size_t)n);
+}
+
+void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
+        uint64_t iid, uint32_t text)
+{
+	pf->failed |= !ht_map64_put(pf->ctx->mem, &w->texts, text_key(kind, iid), text);
 }
 
 static void take_text(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
@@ -92,6 +91,9 @@ static void take_texts(
 		case HT_PF_EVENT_NAMES: take_text(pf, w, HT_PF_KIND_NAME, &field); break;
 		case HT_PF_ARG_NAMES: take_text(pf, w, HT_PF_KIND_KEY, &field); break;
 		case HT_PF_ARG_TEXTS: take_text(pf, w, HT_PF_KIND_VALUE, &field); break;
+		case HT_PF_FUNCTION_NAMES: take_text(pf, w, HT_PF_KIND_FUNCTION, &field); break;
+		case HT_PF_FRAMES: ht_pf_frame(pf, w, &field); break;
+		case HT_PF_CALLSTACKS: ht_pf_stack(pf, w, &field); break;
 		case HT_PF_GPU_SPECIFICATIONS: take_text(pf, w, HT_PF_KIND_GPU, &field); break;
 		default: break;
 		}
@@ -136,6 +138,20 @@ uint32_t ht_pf_track(struct ht_pf *pf, uint64_t uuid)
 	pf->failed |= !HT_VEC_PUSH(pf->ctx->mem, &pf->tracks, struct ht_pf_line, line) ||
 	              !ht_map64_put(pf->ctx->mem, &pf->track_of, uuid, at);
 	return pf->failed ? HT_NONE : at;
+}
+
+uint32_t ht_pf_thread_track(struct ht_pf *pf, int64_t pid, int64_t tid)
+{
+	/* uuids of Perfetto's have all bits in use */
+	uint32_t at =
+	        ht_pf_track(pf, ht_hash_mix(ht_hash_mix(0x7412EAD, (uint64_t)pid), (uint64_t)tid));
+	if (at != HT_NONE) {
+		struct ht_pf_line *line = ht_pf_line(pf, at);
+		line->has_pid = line->has_tid = line->is_thread = line->is_known = true;
+		line->pid = pid;
+		line->tid = tid;
+	}
+	return at;
 }
 
 static void take_process(
@@ -263,7 +279,7 @@ static void take_track(struct ht_pf *pf, const struct ht_wire_field *track)
 
 /* ---- times ---- */
 
-static void set_time(struct ht_pf *pf, struct ht_pf_writer *w, const struct packet *packet,
+void ht_pf_record_time(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
         struct ht_pf_record *record)
 {
 	uint64_t id = packet->has_clock ? packet->clock : w->default_clock;
@@ -286,12 +302,14 @@ static void set_time(struct ht_pf *pf, struct ht_pf_writer *w, const struct pack
 /* ---- events ---- */
 
 static void take_event_field(struct ht_pf *pf, struct ht_pf_writer *w, struct ht_pf_record *record,
-        const struct ht_wire_field *field, uint64_t *uuid)
+        const struct ht_wire_field *field, struct ht_pf_more *more)
 {
 	bool is_bytes = field->type == HT_WIRE_BYTES;
 	switch (field->number) {
-	case HT_PF_EVENT_TYPE: record->type = (uint8_t)field->value; break;
-	case HT_PF_EVENT_TRACK: *uuid = field->value; break;
+	case HT_PF_EVENT_TYPE:
+		record->type = field->value > HT_PF_COUNTER ? UINT8_MAX : (uint8_t)field->value;
+		break;
+	case HT_PF_EVENT_TRACK: record->track = ht_pf_track(pf, field->value); break;
 	case HT_PF_EVENT_NAME_IID:
 		record->name = ht_pf_text(pf, w, HT_PF_KIND_NAME, field->value);
 		break;
@@ -321,42 +339,20 @@ static void take_event_field(struct ht_pf *pf, struct ht_pf_writer *w, struct ht
 			        !HT_VEC_PUSH(pf->ctx->mem, &pf->flows, uint64_t, field->value);
 		break;
 	case HT_PF_EVENT_OWN_DURATION: record->dur_ns = (int64_t)field->value; break;
-	default: break;
+	case HT_PF_EVENT_COUNTER:
+	case HT_PF_EVENT_COUNTER_F64: break;
+	default: ht_pf_more_take(pf, w, more, field); break;
 	}
 }
 
-/* A counter's value, as an arg that its row has. */
-static void take_counter_value(
-        struct ht_pf *pf, struct ht_pf_record *record, const struct ht_wire_field *field)
-{
-	struct ht_pf_line *line = ht_pf_line(pf, record->track);
-	uint32_t key = ht_rows_text(&pf->rows, "value", 5);
-	double value;
-	if (field->number == HT_PF_EVENT_COUNTER_F64)
-		memcpy(&value, &field->value, sizeof value);
-	else
-		value = (double)(int64_t)field->value;
-	bool is_plain = !line->is_incremental && line->multiplier == 1;
-	if (line->is_incremental)
-		value = line->sum += value;
-	value *= (double)line->multiplier;
-	if (field->number == HT_PF_EVENT_COUNTER && is_plain) {
-		ht_pf_put_arg(pf, key, HT_ARG_I64, field->value);
-		return;
-	}
-	uint64_t bits;
-	memcpy(&bits, &value, sizeof bits);
-	ht_pf_put_arg(pf, key, HT_ARG_F64, bits);
-}
-
-static void end_record(struct ht_pf *pf, struct ht_pf_record *record)
+void ht_pf_record_end(struct ht_pf *pf, struct ht_pf_record *record)
 {
 	record->n_args = (uint32_t)(pf->args.n - record->first_arg);
 	record->n_flows = (uint32_t)(pf->flows.n - record->first_flow);
 	pf->failed |= !HT_VEC_PUSH(pf->ctx->mem, &pf->records, struct ht_pf_record, *record);
 }
 
-static struct ht_pf_record begin_record(struct ht_pf *pf)
+struct ht_pf_record ht_pf_record_begin(struct ht_pf *pf)
 {
 	return (struct ht_pf_record){ .dur_ns = -1,
 		.number = -1,
@@ -368,113 +364,60 @@ static struct ht_pf_record begin_record(struct ht_pf *pf)
 		.end = HT_NONE };
 }
 
-static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct packet *packet,
+/* The track of an event that names none. */
+static uint32_t default_track(struct ht_pf *pf, const struct ht_pf_writer *w)
+{
+	if (!w->default_track && w->has_thread)
+		return ht_pf_thread_track(pf, w->pid, w->tid);
+	return ht_pf_track(pf, w->default_track);
+}
+
+static void put_event(struct ht_pf *pf, struct ht_pf_writer *w, struct ht_pf_record *record)
+{
+	if (record->track != HT_NONE && record->clock != HT_NONE) {
+		w->is_unsorted |= record->time < w->last_time;
+		w->last_time = record->time;
+		ht_pf_line(pf, record->track)->writer =
+		        (uint32_t)(w - (struct ht_pf_writer *)pf->writers.data);
+	}
+	ht_pf_record_end(pf, record);
+}
+
+static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
         const struct ht_wire_field *event)
 {
 	struct ht_wire wire = { .p = event->bytes, .end = event->bytes + event->n };
 	struct ht_wire_field field, value = { 0 };
-	struct ht_pf_record record = begin_record(pf);
-	uint64_t uuid = w->default_track;
-	set_time(pf, w, packet, &record);
+	struct ht_pf_record record = ht_pf_record_begin(pf);
+	struct ht_pf_more more;
+	more.has_delta = more.has_absolute = more.has_legacy = more.has_unread = false;
+	memset(more.n_tracks, 0, sizeof more.n_tracks);
+	memset(more.n_values, 0, sizeof more.n_values);
+	ht_pf_record_time(pf, w, packet, &record);
 	if (packet->has_row)
 		record.number = w->last_number = w->last_number + packet->row;
 	record.layout = ht_map64_find(&pf->layout_of, ht_hash_mix(w->id, packet->layout));
 	while (ht_wire_next(&wire, &field)) {
-		take_event_field(pf, w, &record, &field, &uuid);
+		take_event_field(pf, w, &record, &field, &more);
 		if (field.number == HT_PF_EVENT_COUNTER || field.number == HT_PF_EVENT_COUNTER_F64)
 			value = field;
 	}
-	if (wire.bad || record.type > HT_PF_COUNTER) {
+	if (wire.bad || record.type > HT_PF_COUNTER || !ht_pf_more_apply(pf, w, &more, &record)) {
 		pf->args.n = record.first_arg;
 		pf->flows.n = record.first_flow;
 		ht_pf_count(pf, HT_STAT_packet_lost);
 		return;
 	}
-	record.track = ht_pf_track(pf, uuid);
+	if (record.track == HT_NONE)
+		record.track = default_track(pf, w);
 	/* of ours, flows and counters are drawn beside rows that say the same */
 	if (pf->is_own && record.number < 0 && record.type != HT_PF_END)
 		return;
 	if (record.track != HT_NONE && record.type == HT_PF_COUNTER && value.number)
-		take_counter_value(pf, &record, &value);
-	if (record.track != HT_NONE && record.clock != HT_NONE) {
-		w->is_unsorted |= record.time < w->last_time;
-		w->last_time = record.time;
-		ht_pf_line(pf, record.track)->writer =
-		        (uint32_t)(w - (struct ht_pf_writer *)pf->writers.data);
-	}
-	end_record(pf, &record);
-}
-
-/* ---- render stages ---- */
-
-static void take_extra(struct ht_pf *pf, const struct ht_wire_field *extra)
-{
-	struct ht_wire wire = { .p = extra->bytes, .end = extra->bytes + extra->n };
-	struct ht_wire_field field;
-	uint32_t texts[2] = { HT_NO_STR, HT_NO_STR };
-	while (ht_wire_next(&wire, &field))
-		if (field.type == HT_WIRE_BYTES && (field.number == 1 || field.number == 2))
-			texts[field.number - 1] =
-			        ht_rows_text(&pf->rows, (const char *)field.bytes, field.n);
-	if (texts[0] != HT_NO_STR && texts[1] != HT_NO_STR)
-		ht_pf_put_arg(pf, texts[0], HT_ARG_STR, texts[1]);
-}
-
-static void put_number(struct ht_pf *pf, const char *key, uint64_t value)
-{
-	ht_pf_put_arg(pf, ht_rows_text(&pf->rows, key, strlen(key)), HT_ARG_I64, value);
-}
-
-/* GPU work with a start and a duration: the queue is the stream. */
-static void take_stage(struct ht_pf *pf, struct ht_pf_writer *w, const struct packet *packet,
-        const struct ht_wire_field *stage)
-{
-	struct ht_wire wire = { .p = stage->bytes, .end = stage->bytes + stage->n };
-	struct ht_wire_field field;
-	struct ht_pf_record record = begin_record(pf);
-	uint64_t gpu = 0, queue = 0, stage_iid = 0;
-	record.is_stage = true;
-	record.dur_ns = 0;
-	set_time(pf, w, packet, &record);
-	while (ht_wire_next(&wire, &field)) {
-		bool is_bytes = field.type == HT_WIRE_BYTES;
-		if (field.number == HT_PF_STAGE_DURATION)
-			record.dur_ns = (int64_t)(field.value & INT64_MAX);
-		else if (field.number == HT_PF_STAGE_GPU)
-			gpu = field.value;
-		else if (field.number == HT_PF_STAGE_QUEUE_IID)
-			queue = field.value;
-		else if (field.number == HT_PF_STAGE_IID)
-			stage_iid = field.value;
-		else if (field.number == HT_PF_STAGE_NAME && is_bytes)
-			record.name = ht_rows_text(&pf->rows, (const char *)field.bytes, field.n);
-		else if (field.number == HT_PF_STAGE_NAME_IID)
-			record.name = ht_pf_text(pf, w, HT_PF_KIND_NAME, field.value);
-		else if (field.number == HT_PF_STAGE_SUBMISSION)
-			put_number(pf, "correlation", field.value);
-		else if (field.number == HT_PF_STAGE_EXTRA && is_bytes)
-			take_extra(pf, &field);
-	}
-	if (wire.bad) {
-		pf->args.n = record.first_arg;
-		ht_pf_count(pf, HT_STAT_packet_lost);
-		return;
-	}
-	if (record.name == HT_NO_STR && stage_iid)
-		record.name = ht_pf_text(pf, w, HT_PF_KIND_GPU, stage_iid);
-	put_number(pf, "device", gpu);
-	put_number(pf, "stream", queue);
-	/* a track of its own for each queue: uuids of Perfetto's have all bits in use */
-	record.track = ht_pf_track(pf, ht_hash_mix(ht_hash_mix(0x57A6E, gpu), queue));
-	if (record.track != HT_NONE) {
-		struct ht_pf_line *line = ht_pf_line(pf, record.track);
-		line->has_pid = line->has_tid = line->is_thread = line->is_known = true;
-		line->pid = (int64_t)gpu;
-		line->tid = (int64_t)queue;
-		if (queue)
-			line->name = ht_pf_text(pf, w, HT_PF_KIND_GPU, queue);
-	}
-	end_record(pf, &record);
+		ht_pf_counter_value(
+		        pf, record.track, value.number == HT_PF_EVENT_COUNTER_F64, value.value);
+	put_event(pf, w, &record);
+	ht_pf_more_counters(pf, &more, &record);
 }
 
 /* ---- ours ---- */
@@ -577,7 +520,7 @@ static void take_system(struct ht_pf *pf, const struct ht_wire_field *info)
 
 /* ---- packets ---- */
 
-static bool read_packet(const unsigned char *bytes, size_t n, struct packet *p)
+static bool read_packet(const unsigned char *bytes, size_t n, struct ht_pf_head *p)
 {
 	struct ht_wire wire = { .p = bytes, .end = bytes + n };
 	struct ht_wire_field field;
@@ -615,33 +558,51 @@ static bool read_packet(const unsigned char *bytes, size_t n, struct packet *p)
 	return !wire.bad;
 }
 
-static enum ht_status take_payload(struct ht_pf *pf, struct ht_pf_writer *w, struct packet *packet,
-        const struct ht_wire_field *field, bool is_inner)
+/* What says something of the recording or the writer, and nothing that happened. */
+static bool is_about(uint32_t number)
+{
+	static const uint32_t known[] = { HT_PF_INTERNED, HT_PF_DEFAULTS, HT_PF_MARKER, 33, 35, 46,
+		69, 89, 100 };
+	for (size_t i = 0; i < HT_COUNT(known); i++)
+		if (number == known[i])
+			return true;
+	return false;
+}
+
+static enum ht_status take_payload(struct ht_pf *pf, struct ht_pf_writer *w,
+        struct ht_pf_head *packet, const struct ht_wire_field *field, bool is_inner)
 {
 	switch (field->number) {
 	case HT_PF_CLOCK_SNAPSHOT: ht_pf_snapshot(pf, w, field->bytes, field->n); break;
 	case HT_PF_TRACK: take_track(pf, field); break;
 	case HT_PF_TRACK_EVENT:
 	case HT_PF_OWN_EVENT: take_event(pf, w, packet, field); break;
-	case HT_PF_GPU_STAGE: take_stage(pf, w, packet, field); break;
+	case HT_PF_GPU_STAGE: ht_pf_gpu_stage(pf, w, packet, field); break;
+	case HT_PF_GPU_COUNTERS: ht_pf_gpu_counters(pf, w, packet, field); break;
+	case HT_PF_THREAD_PACKET: ht_pf_legacy_thread(pf, w, field); break;
+	case HT_PF_PROCESS_PACKET: ht_pf_legacy_process(pf, field); break;
 	case HT_PF_OWN_LAYOUT: take_layout(pf, w->id, field); break;
 	case HT_PF_OWN_FILE: take_file(pf, field); break;
 	case HT_PF_SYSTEM_INFO: take_system(pf, field); break;
 	case HT_PF_ATTRIBUTES: take_attributes(pf, field); break;
 	case HT_PF_COMPRESSED:
+	case HT_PF_ZSTD_COMPRESSED:
 		if (!is_inner)
-			return ht_pf_inflate(pf, field->bytes, field->n);
+			return ht_pf_inflate(
+			        pf, field->bytes, field->n, field->number == HT_PF_ZSTD_COMPRESSED);
 		ht_pf_count(pf, HT_STAT_packet_lost);
 		break;
-	case HT_PF_ZSTD_COMPRESSED: ht_pf_count(pf, HT_STAT_packet_lost); break;
-	default: break;
+	default:
+		if (!is_about(field->number))
+			ht_pf_count(pf, HT_STAT_packet_unread);
+		break;
 	}
 	return HT_OK;
 }
 
 /* What the packet says of its writer; false when the rest cannot be understood. */
 static bool take_state(
-        struct ht_pf *pf, struct ht_pf_writer *w, const struct packet *p, bool is_known)
+        struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *p, bool is_known)
 {
 	if (p->dropped && is_known) {
 		ht_pf_count(pf, HT_STAT_packets_dropped);
@@ -662,7 +623,7 @@ static bool take_state(
 
 enum ht_status ht_pf_packet(struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_inner)
 {
-	struct packet packet = { .layout = 1 };
+	struct ht_pf_head packet = { .layout = 1 };
 	struct ht_wire wire = { .p = bytes, .end = bytes + n };
 	struct ht_wire_field field;
 	if (!read_packet(bytes, n, &packet)) {

@@ -321,11 +321,12 @@ static void put_agent(struct making *m, const struct ht_pf_record *r, const stru
 			put_more(m, m->correlation, (int64_t)args[i].value);
 }
 
-static void put_args(struct making *m, const struct ht_pf_record *r)
+static void put_args(struct making *m, const struct ht_pf_record *r, bool top_level)
 {
 	const struct ht_pf_arg *args = (struct ht_pf_arg *)m->pf->args.data + r->first_arg;
 	for (uint32_t i = 0; i < r->n_args; i++)
-		put_arg(m, &args[i], false);
+		if (args[i].is_top == top_level)
+			put_arg(m, &args[i], top_level);
 }
 
 static void begin_row(
@@ -343,21 +344,25 @@ static enum ht_status put_row(struct making *m, uint32_t i)
 {
 	struct ht_pf_record *r = &m->records[i];
 	const struct ht_pf_line *line = ht_pf_line(m->pf, r->track);
-	bool is_span = r->type == HT_PF_BEGIN || r->is_stage, counts = r->type == HT_PF_COUNTER;
+	bool is_span = r->type == HT_PF_BEGIN || r->is_stage || r->phase == 'X',
+	     counts = r->type == HT_PF_COUNTER;
 	if (is_span)
 		r->cat = category_of(m, r, line);
 	begin_row(m,
-	        is_span  ? 'X'
-	        : counts ? 'C'
-	                 : 'i',
+	        r->phase  ? r->phase
+	        : is_span ? 'X'
+	        : counts  ? 'C'
+	                  : 'i',
 	        r->cat, counts ? line->name : r->name, line);
 	ht_row_time(m->rows, m->times[i]);
 	if (is_span)
 		ht_row_duration(m->rows, r->dur_ns < 0 ? 0 : r->dur_ns);
+	if (r->phase)
+		put_args(m, r, true);
 	put_item(m, HT_FIELD_ARGS, 0);
-	put_args(m, r);
+	put_args(m, r, false);
 	if (r->end != HT_NONE)
-		put_args(m, &m->records[r->end]);
+		put_args(m, &m->records[r->end], false);
 	put_agent(m, r, line);
 	put_item(m, HT_FIELD_ARGS_END, 0);
 	return ht_row_end(m->rows, -1);
@@ -519,7 +524,7 @@ static enum ht_status order_rows(struct making *m, struct ht_arena *arena)
 		if (pf->is_own ? r->number < 0 : r->type == HT_PF_END)
 			continue;
 		if (!pf->is_own && (r->clock == HT_NONE || r->track == HT_NONE ||
-		                           (!r->type && !r->is_stage))) {
+		                           (!r->type && !r->is_stage && !r->phase))) {
 			ht_pf_count(pf, HT_STAT_packet_lost);
 			continue;
 		}

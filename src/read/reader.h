@@ -38,6 +38,8 @@ struct ht_reader {
 	bool by_name_only; /* files that directories and globs turn up are not taken: they are named, or nobody's */
 	/* Is this such a file? */
 	bool (*sniff)(const struct ht_head *head);
+	/* The reader of a file that starts like this when its first bytes do not tell: it is opened for that. NULL: they do. */
+	const struct ht_reader *(*look_inside)(ht_ctx *ctx, const char *path);
 	/* The numbers of its parts, in the arena, when it holds several ranks; else none. NULL: a file is a rank. */
 	enum ht_status (*parts)(ht_ctx *ctx, const char *path, struct ht_arena *arena,
 	        int64_t **ret_parts, size_t *ret_n);

@@ -3,7 +3,8 @@
  *
  * A step is a host row named ProfilerStep#N; GPU copies of it count only when no host row exists. Where there are
  * neither, work may name its step (Ascend's tables do): such a step is from its first work to its last, but not before
- * the one before it has ended, and work belongs to the one that it names. A host row belongs to the step that is open on
+ * the one before it has ended, and work belongs to the one that it names. Of Nsight Systems, ranges that the program calls steps
+ * or iterations are (step_ranges.h). A host row belongs to the step that is open on
  * its thread (step_threads.h), GPU work to the step of its launch (of its own start, where that was lost), a GPU annotation
  * to the step of the host annotation with the same External id (of its own start without one), a wait to that of its start.
  */
@@ -14,6 +15,7 @@
 #include "base/thread.h"
 #include "store/row_index.h"
 #include "store/seal_step_facts.h"
+#include "store/step_ranges.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -232,6 +234,28 @@ static enum ht_status assign_named(ht_ctx *ctx, struct ht_trace *t)
 	return ok ? HT_OK : ht_fail_nomem(ctx);
 }
 
+/* ---- steps that the program named ---- */
+
+/* Of recordings without a profiler that marks them; none when no name fits. */
+static enum ht_status range_steps(
+        ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena, size_t *ret_n)
+{
+	struct ht_step_range *ranges;
+	HT_TRY(ht_step_ranges_find(ctx, t, arena, &ranges, ret_n));
+	if (!*ret_n)
+		return HT_OK;
+	struct ht_step *steps = HT_SECTION_ALLOC(ctx, t, steps, struct ht_step, *ret_n);
+	if (!steps)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < *ret_n; i++)
+		steps[i] = (struct ht_step){ .number = ranges[i].number,
+			.row = ranges[i].row,
+			.ts_ns = t->ts_ns[ranges[i].row],
+			.end_ns = ht_end_ns(t, ranges[i].row) };
+	HT_MUTABLE(struct ht_trace_meta, t->meta_)->has_host_steps = 1;
+	return HT_OK;
+}
+
 /* ---- steps that the profiler marked ---- */
 
 static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_arena *arena)
@@ -249,8 +273,10 @@ static enum ht_status find_steps(ht_ctx *ctx, struct ht_trace *t, struct ht_aren
 	meta->has_host_steps = 0;
 	for (size_t i = 0; i < n_rows; i++)
 		meta->has_host_steps |= !ht_kind_is_device(t->kind[rows[i]]);
+	if (!n_rows && meta->dialect == HT_DIALECT_NSYS)
+		HT_TRY(range_steps(ctx, t, arena, &n));
 	if (!n_rows)
-		return name_steps(ctx, t);
+		return n ? HT_OK : name_steps(ctx, t);
 	uint64_t *keys = ht_arena_alloc(arena, (n_rows + 1) * sizeof *keys);
 	if (!keys)
 		return ht_fail_nomem(ctx);

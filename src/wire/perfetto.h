@@ -28,6 +28,8 @@ enum ht_pf_packet {
 	HT_PF_MARKER = 36,
 	HT_PF_STATE_CLEARED = 41,
 	HT_PF_DROPPED = 42,
+	HT_PF_PROCESS_PACKET = 43, /* of old producers: of the sequence, not of a track */
+	HT_PF_THREAD_PACKET = 44,
 	HT_PF_SYSTEM_INFO = 45,
 	HT_PF_COMPRESSED = 50,
 	HT_PF_GPU_COUNTERS = 52,
@@ -48,6 +50,7 @@ enum ht_pf_flag { HT_PF_CLEARS_STATE = 1, HT_PF_NEEDS_STATE = 2 };
 
 enum ht_pf_clock_id {
 	HT_PF_REALTIME = 1,
+	HT_PF_MONOTONIC = 3,
 	HT_PF_BOOTTIME = 6,
 	HT_PF_OWN_CLOCK = 64, /* the first that belongs to one sequence */
 	HT_PF_GLOBAL_CLOCK = 128,
@@ -74,7 +77,12 @@ enum ht_pf_track {
 enum { HT_PF_EXPLICIT_ORDER = 3, HT_PF_ROOT_TRACK = 0 };
 
 enum ht_pf_process { HT_PF_PROCESS_PID = 1, HT_PF_PROCESS_NAME = 6, HT_PF_PROCESS_LABELS = 8 };
-enum ht_pf_thread { HT_PF_THREAD_PID = 1, HT_PF_THREAD_TID = 2, HT_PF_THREAD_NAME = 5 };
+enum ht_pf_thread {
+	HT_PF_THREAD_PID = 1,
+	HT_PF_THREAD_TID = 2,
+	HT_PF_THREAD_NAME = 5,
+	HT_PF_THREAD_REFERENCE_US = 6, /* where differences of the sequence's events begin */
+};
 
 enum ht_pf_counter {
 	HT_PF_COUNTER_UNIT = 3,
@@ -88,19 +96,39 @@ enum ht_pf_event {
 	HT_PF_EVENT_DELTA_US = 1,
 	HT_PF_EVENT_CATEGORY_IID = 3,
 	HT_PF_EVENT_ANNOTATION = 4,
+	HT_PF_EVENT_LEGACY = 6,
 	HT_PF_EVENT_TYPE = 9,
 	HT_PF_EVENT_NAME_IID = 10,
 	HT_PF_EVENT_TRACK = 11,
+	HT_PF_EVENT_EXTRA_COUNTER = 12,
 	HT_PF_EVENT_ABSOLUTE_US = 16,
 	HT_PF_EVENT_CATEGORY = 22,
 	HT_PF_EVENT_NAME = 23,
 	HT_PF_EVENT_COUNTER = 30,
+	HT_PF_EVENT_EXTRA_TRACK = 31,
 	HT_PF_EVENT_OLD_FLOW = 36,
 	HT_PF_EVENT_OLD_FLOW_END = 42,
 	HT_PF_EVENT_COUNTER_F64 = 44,
+	HT_PF_EVENT_EXTRA_TRACK_F64 = 45,
+	HT_PF_EVENT_EXTRA_COUNTER_F64 = 46,
 	HT_PF_EVENT_FLOW = 47,
 	HT_PF_EVENT_FLOW_END = 48,
+	HT_PF_EVENT_CALLSTACK_IID = 56,
 	HT_PF_EVENT_OWN_DURATION = 990, /* of own_event */
+};
+/* Events as Chrome's JSON has them, in the fields of a TrackEvent. */
+enum ht_pf_legacy {
+	HT_PF_LEGACY_NAME_IID = 1,
+	HT_PF_LEGACY_PHASE = 2,
+	HT_PF_LEGACY_DURATION_US = 3,
+	HT_PF_LEGACY_ID = 6,
+	HT_PF_LEGACY_SCOPE = 7,
+	HT_PF_LEGACY_BIND_ID = 8,
+	HT_PF_LEGACY_LOCAL_ID = 10,
+	HT_PF_LEGACY_GLOBAL_ID = 11,
+	HT_PF_LEGACY_FLOW = 13, /* direction */
+	HT_PF_LEGACY_PID = 18,
+	HT_PF_LEGACY_TID = 19,
 };
 enum ht_pf_event_type { HT_PF_BEGIN = 1, HT_PF_END, HT_PF_INSTANT, HT_PF_COUNTER };
 
@@ -124,13 +152,18 @@ enum ht_pf_interned {
 	HT_PF_CATEGORIES = 1,
 	HT_PF_EVENT_NAMES = 2,
 	HT_PF_ARG_NAMES = 3,
+	HT_PF_FUNCTION_NAMES = 5,
+	HT_PF_FRAMES = 6,
+	HT_PF_CALLSTACKS = 7,
 	HT_PF_GPU_SPECIFICATIONS = 24,
 	HT_PF_ARG_TEXTS = 29,
 };
 enum {
 	HT_PF_IID = 1,
 	HT_PF_IID_TEXT = 2,
-	HT_PF_IID_OWN_JSON = 990, /* 1: the text is a JSON value, not a string */
+	HT_PF_FRAME_FUNCTION = 2,
+	HT_PF_CALLSTACK_FRAME = 2, /* the outermost first */
+	HT_PF_IID_OWN_JSON = 990,  /* 1: the text is a JSON value, not a string */
 };
 
 enum { HT_PF_DEFAULT_CLOCK = 58, HT_PF_DEFAULT_EVENT = 11 };
@@ -158,6 +191,11 @@ enum ht_pf_own_file {
 	HT_PF_FILE_DOCUMENTS = 3,
 };
 enum ht_pf_own_layout { HT_PF_LAYOUT_IID = 1, HT_PF_LAYOUT_PHASE = 2, HT_PF_LAYOUT_KEY = 3 };
+
+enum ht_pf_gpu_counters { HT_PF_GPU_DESCRIPTOR = 1, HT_PF_GPU_VALUE = 2, HT_PF_GPU_ID = 3 };
+enum { HT_PF_GPU_SPEC = 1 };
+enum ht_pf_gpu_spec { HT_PF_SPEC_ID = 1, HT_PF_SPEC_NAME = 2 };
+enum ht_pf_gpu_value { HT_PF_VALUE_ID = 1, HT_PF_VALUE_I64 = 2, HT_PF_VALUE_F64 = 3 };
 
 enum ht_pf_stage {
 	HT_PF_STAGE_ID = 1,

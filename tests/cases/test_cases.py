@@ -217,7 +217,7 @@ def test_every_counter_has_a_case():
     for path in sorted((support.ROOT / "tests/analysis").glob("test_ascend*.py")):
         asked.update(re.findall(r'"(row_lost|file_lost|other_form|missing_\w+|unmatched_kernels)"',
                                 path.read_text()))
-    asked.update(re.findall(r'\["(packets_dropped|packet_lost|unknown_iid|clock_unrelated)"\]',
+    asked.update(re.findall(r'\["(packets_dropped|packet_lost|packet_unread|field_unread|unknown_iid|clock_unrelated)"\]',
                             (support.ROOT / "tests/convert/test_pftrace.py").read_text()))
     exports = (support.ROOT / "tests/nsys/test_nsys.py").read_text()
     asked.update(re.findall(r'checks\["(graph_as_whole|schema_unknown)"\]', exports))

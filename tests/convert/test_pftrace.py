@@ -297,6 +297,99 @@ def test_open_and_unmatched(tmp_path):
     assert found["unmatched_begin"] == 1 and found["unmatched_end"] == 1
 
 
+# ---- old producers ----
+
+def legacy(phase, *pairs):
+    return (6, message((2, ord(phase)), *pairs))
+
+
+def json_of(path, tmp_path):
+    written = convert(path, tmp_path / "written.json", "--partial")
+    return [e for e in json.loads(written.read_bytes())["traceEvents"] if e["ph"] != "M"]
+
+
+def test_events_of_chrome(tmp_path):
+    """All on the thread of the sequence, which starts at 1000 us; times are differences, or absolute."""
+    def at(us, *pairs, absolute=False):
+        return packet((10, 1), (13, NEED), (11, message((16 if absolute else 1, us), *pairs)))
+
+    path = write(tmp_path,
+                 packet((10, 1), (13, CLEAR), (44, message((1, 7), (2, 8), (5, "main"), (6, 1000))), (12, message(
+                     (2, message((1, 1), (2, "whole"))), (2, message((1, 2), (2, "begun"))), (1, message((1, 1), (2, "cc")))))),
+                 packet((10, 1), (43, message((1, 7), (6, "chrome")))),
+                 at(10, legacy("X", (1, 1), (3, 30)), (3, 1)),            # 1010 us, 30 long
+                 at(5, legacy("B", (1, 2)), (3, 1)),                      # 1015 us
+                 at(10, legacy("E"), (3, 1)),                             # 1025 us
+                 at(1030, legacy("i", (14, 3)), (23, "now"), absolute=True),
+                 at(10, legacy("C"), (23, "heap"), (4, message((10, "bytes"), (4, 512)))),  # 1035 us: 10 behind the last difference
+                 at(1, legacy("b", (1, 1), (6, 77), (7, "s")), (3, 1)),
+                 at(4, legacy("e", (1, 1), (6, 77), (7, "s")), (3, 1)),
+                 at(1, legacy("S", (1, 2), (10, 5)), (3, 1)),
+                 at(1, legacy("F", (1, 2), (10, 5)), (3, 1)),
+                 at(1, legacy("X", (1, 1), (3, 2), (18, 9), (19, 10))),
+                 at(1, legacy("?", (1, 1))))
+    got = [(e["ph"], e.get("name"), e["ts"], e.get("dur"), e["pid"], e["tid"], e.get("id"), e.get("args") or {}) for e in json_of(path, tmp_path)]
+    assert got == [
+        ("X", "whole", 1010, 30, 7, 8, None, {}), ("X", "begun", 1015, 10, 7, 8, None, {}), ("i", "now", 1030, None, 7, 8, None, {}),
+        ("C", "heap", 1035, None, 7, 8, None, {"bytes": 512}), ("b", "whole", 1036, None, 7, 8, 77, {}), ("e", "whole", 1040, None, 7, 8, 77, {}),
+        ("b", "begun", 1041, None, 7, 8, 5, {}), ("e", "begun", 1042, None, 7, 8, 5, {}), ("X", "whole", 1043, 2, 9, 10, None, {})]
+    assert health(path)["packet_lost"] == 1
+    metadata = [e for e in json.loads((tmp_path / "written.json").read_bytes())["traceEvents"] if e["ph"] == "M"]
+    assert {(e["name"], e["args"]["name"]) for e in metadata} == {("process_name", "chrome"), ("thread_name", "main")}
+
+
+def test_flows_of_chrome(tmp_path):
+    path = write(tmp_path, thread(5, 1, 1, "t"), thread(6, 1, 2, "u"),
+                 event(10, 0, 5, legacy("X", (3, 1), (8, 99), (13, 2)), (23, "out"), flags=0),
+                 event(9000, 0, 6, legacy("X", (3, 1), (8, 99), (13, 1)), (23, "in"), flags=0))
+    arrows = [(e["ph"], e["ts"], e["tid"]) for e in json_of(path, tmp_path) if e["ph"] in "sf"]
+    assert arrows == [("s", 0.01, 1), ("f", 9, 2)]
+
+
+def test_call_stacks_and_further_counters(tmp_path):
+    counter = lambda uuid, name: packet((60, message((1, uuid), (2, name), (8, b""))))
+    path = write(tmp_path, thread(5, 1, 1, "t"), counter(8, "cycles"), counter(9, "ipc"),
+                 packet((10, 1), (13, CLEAR), (12, message(
+                     (5, message((1, 1), (2, b"main"))), (5, message((1, 2), (2, b"run"))), (6, message((1, 11), (2, 1))),
+                     (6, message((1, 12), (2, 2))), (7, message((1, 21), (2, 11), (2, 12)))))),
+                 event(10, INSTANT, 5, (23, "sample"), (56, 21), (31, 8), (12, 300), (45, 9), (46, 1.5)))
+    found = {e["name"]: e for e in json_of(path, tmp_path)}
+    assert found["sample"]["args"] == {"Call stack": "run\nmain"}
+    assert found["cycles"]["args"] == {"value": 300} and found["ipc"]["args"] == {"value": 1.5}
+
+
+def test_counters_of_gpus(tmp_path):
+    spec = message((1, message((1, 3), (2, "GPU Active"))))
+    path = write(tmp_path, packet((8, 50), (52, message((1, spec), (2, message((1, 3), (2, 70))), (3, 1)))),
+                 packet((8, 60), (52, message((2, message((1, 3), (3, 80.5))), (2, message((1, 4), (2, 9))), (3, 1)))))
+    assert [(e["ph"], e["name"], e["ts"], e["pid"], e["args"]) for e in json_of(path, tmp_path)] == [
+        ("C", "GPU Active", 0.05, 1, {"value": 70}), ("C", "GPU Active", 0.06, 1, {"value": 80.5}),
+        ("C", "GPU counter 4", 0.06, 1, {"value": 9})]
+
+
+def zstd(data):
+    """A frame of one raw block: magic, no checksum, window of 1 MiB."""
+    return b"\x28\xb5\x2f\xfd\x00\x50" + (len(data) << 3 | 1).to_bytes(3, "little") + data
+
+
+def test_packets_compressed_with_zstd(tmp_path):
+    inner = b"".join([thread(5, 1, 1, "t"), event(1, BEGIN, 5, (23, "a"), flags=0), event(4, END, 5, flags=0)])
+    path = write(tmp_path, packet((133, zstd(inner))))
+    assert spans(path) == [("a", 1, 3)]
+    damaged = write(tmp_path, packet((133, zstd(inner)[:-5])), packet((133, b"no zstd at all")), packet((133, zstd(packet((133, zstd(inner)))))),
+                    *sample(), name="bad.pftrace")
+    assert spans(damaged) == [("a", 1, 1), ("b", 3, 1)] and health(damaged)["packet_lost"] == 3
+
+
+def test_what_is_not_read_is_counted(tmp_path):
+    """A packet of ftrace, and an event with a log message (21) and a source location (34): one event with fields."""
+    path = write(tmp_path, thread(5, 1, 1, "t"), packet((1, b"\x08\x01")), event(1, INSTANT, 5, (23, "a"), (21, b""), (34, 1), flags=0))
+    found = health(path)
+    assert found["packet_unread"] == 1 and found["field_unread"] == 1
+    quiet = health(write(tmp_path, *sample(), name="quiet.pftrace"))
+    assert "packet_unread" not in quiet and "field_unread" not in quiet
+
+
 # ---- damage ----
 
 def sample():

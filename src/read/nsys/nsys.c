@@ -34,7 +34,7 @@ static bool has_text(const struct ht_head *head, const char *text)
 	return false;
 }
 
-/* The exporter makes its dictionary first, so its name is near the start of the file. */
+/* The exporter makes its dictionary first, so its name is mostly near the start of the file; else see look_inside of ascend_db.c. */
 static bool sniff(const struct ht_head *head)
 {
 	return head->n >= 16 && !memcmp(head->text, "SQLite format 3", 16) &&
@@ -93,6 +93,10 @@ static enum ht_status list_parts(
 
 static enum ht_status read_export(struct ht_builder *builder, const struct ht_reading *reading)
 {
+	const struct ht_source_info *info = ht_source_info(reading->source);
+	if (!info->is_regular || !strcmp(info->path, "standard input"))
+		return ht_fail(builder->ctx, HT_IO, reading->path, -1, "save it to a file first",
+		        "a database cannot be read from standard input or a pipe");
 	return ht_nsys_read_file(builder, reading->path, reading->part);
 }
 

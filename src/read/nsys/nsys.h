@@ -31,7 +31,10 @@ static inline int64_t ht_nsys_tid(int64_t global_id)
 struct ht_nsys_process {
 	int64_t key;    /* ht_nsys_process_of */
 	int64_t device; /* that it uses, HT_NO_I64: none, or several */
+	int64_t number; /* what it is called: its pid, or the key where several machines have one of that pid */
 };
+/* A file is read once for each rank, so there is a bound; one of more is read process by process, as they are named. */
+#define HT_NSYS_MAX_RANKS 256
 
 /* Number args: CELL(name, key). */
 #define HT_NSYS_CELLS(CELL)                                                                        \
@@ -61,6 +64,11 @@ struct ht_nsys_process {
 	CELL(COLOR, "color")                                                                       \
 	CELL(PAYLOAD, "payload")                                                                   \
 	CELL(RANGE_ID, "id")                                                                       \
+	CELL(RECEIVED, "received bytes")                                                           \
+	CELL(PEER, "peer rank")                                                                    \
+	CELL(ROOT, "root rank")                                                                    \
+	CELL(TAG, "tag")                                                                           \
+	CELL(COMMUNICATOR, "communicator")                                                         \
 	CELL(NESTING, "nesting level")                                                             \
 	CELL(CPU, "cpu")                                                                           \
 	CELL(CYCLES, "cpu cycles")                                                                 \
@@ -131,9 +139,14 @@ struct ht_nsys {
 	struct ht_vec records;            /* struct ht_nsys_record, by event and turn */
 };
 
-/* Which processes are ranks: those with GPU activity, else with API calls, else with NVTX ranges. In the arena. */
-enum ht_status ht_nsys_list_processes(struct ht_db *db, struct ht_arena *arena,
-        struct ht_nsys_process **ret_list, size_t *ret_n) HT_MUST_USE;
+/* Whether the database has the tables of an export. */
+bool ht_nsys_is_export(struct ht_db *db);
+/* Find the processes that are ranks, and the one of that number; HT_NO_I64: the only one, or the first. */
+enum ht_status ht_nsys_choose_process(struct ht_nsys *n, int64_t part) HT_MUST_USE;
+/* The clause for rows that are the process's, by a column with its globalPid or globalTid; in the arena, NULL when out of memory. */
+const char *ht_nsys_where_own(struct ht_nsys *n, const char *column);
+/* Of several processes that have a device each, the device is the rank on this machine; HT_NO_I64: they have not. */
+int64_t ht_nsys_rank_by_device(const struct ht_nsys *n);
 
 /* The parts in which an export is read. */
 enum ht_status ht_nsys_read_about(struct ht_nsys *n) HT_MUST_USE;

@@ -144,39 +144,49 @@ static const char *const gpu_keys[] = { "totalGlobalMem", "numSms", "computeMajo
 	"sharedMemPerBlockOptin", "sharedMemPerMultiprocessor", "regsPerMultiprocessor",
 	"memoryBandwidth", "clockRate", "l2CacheSize", NULL };
 
-/* Programs number the devices that they see. */
-static enum ht_status cuda_id_of(struct ht_nsys *n, int64_t gpu, int64_t *ret_id)
+/* Programs number the devices that they see: as length, the number of each for the process. */
+static enum ht_status read_cuda_ids(struct ht_nsys *n, struct ht_db_words *ids)
 {
 	static const char *const columns[] = { "gpuId", "cudaId", "pid", NULL };
 	int64_t pid = n->n_processes ? n->processes[n->own].key & 0xffffff : HT_NO_I64;
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
-	*ret_id = gpu;
 	HT_TRY(ht_db_select(&n->db, "TARGET_INFO_CUDA_DEVICE", columns, NULL, &query));
-	while (ht_db_next(&n->db, query, &status))
-		if (ht_db_i64(query, 2, -1) == pid && ht_db_i64(query, 0, -1) == gpu)
-			*ret_id = ht_db_i64(query, 1, gpu);
+	while (ht_db_next(&n->db, query, &status)) {
+		int64_t gpu = ht_db_i64(query, 0, -1), id = ht_db_i64(query, 1, gpu);
+		if (ht_db_i64(query, 2, -1) != pid || gpu < 0 || id < 0)
+			continue;
+		struct ht_db_word *word = ht_db_words_add(&n->db, ids, gpu);
+		if (!word) {
+			status = ht_fail_nomem(n->db.ctx);
+			break;
+		}
+		word->n = (size_t)id;
+	}
 	sqlite3_finalize(query);
 	return status;
 }
 
-static enum ht_status describe_gpu(struct ht_nsys *n, sqlite3_stmt *query, char **json)
+static enum ht_status describe_gpu(
+        struct ht_nsys *n, sqlite3_stmt *query, const struct ht_db_words *ids, char **json)
 {
-	int64_t id, warps = ht_db_i64(query, 16, 0), width = ht_db_i64(query, 8, 0);
+	int64_t id = ht_db_i64(query, G_ID, 0), warps = ht_db_i64(query, 16, 0),
+	        width = ht_db_i64(query, 8, 0);
+	const struct ht_db_word *seen_as = ht_db_words_find(ids, id);
 	const char *name = cell_text(n, query, G_NAME);
-	HT_TRY(cuda_id_of(n, ht_db_i64(query, G_ID, 0), &id));
-	char *quoted = quote(n, name ? name : "");
-	char *item = quoted ? ht_arena_printf(
-	                              &n->arena, "{\"id\": %" PRId64 ", \"name\": %s", id, quoted)
-	                    : NULL;
-	for (int i = 0; item && gpu_keys[i]; i++)
+	id = seen_as ? (int64_t)seen_as->n : id;
+	char *quoted = quote(n, name ? name : ""), *numbers = ht_arena_printf(&n->arena, "%s", "");
+	for (int i = 0; numbers && gpu_keys[i]; i++)
 		if (!ht_db_is_null(query, G_NUMBERS + i))
-			item = ht_arena_printf(&n->arena, "%s, \"%s\": %" PRId64, item, gpu_keys[i],
-			        (int64_t)sqlite3_column_int64(query, G_NUMBERS + i));
-	if (item && warps > 0 && warps < 1024 && width > 0 && width < 1024)
-		item = ht_arena_printf(&n->arena, "%s, \"maxThreadsPerMultiprocessor\": %" PRId64,
-		        item, warps * width);
-	item = item ? ht_arena_printf(&n->arena, "%s}", item) : NULL;
+			numbers = ht_arena_printf(&n->arena, "%s, \"%s\": %" PRId64, numbers,
+			        gpu_keys[i], (int64_t)sqlite3_column_int64(query, G_NUMBERS + i));
+	if (numbers && warps > 0 && warps < 1024 && width > 0 && width < 1024)
+		numbers = ht_arena_printf(&n->arena,
+		        "%s, \"maxThreadsPerMultiprocessor\": %" PRId64, numbers, warps * width);
+	char *item = quoted && numbers
+	                     ? ht_arena_printf(&n->arena, "{\"id\": %" PRId64 ", \"name\": %s%s}",
+	                               id, quoted, numbers)
+	                     : NULL;
 	*json = item ? ht_arena_printf(&n->arena, "%s%s%s", *json, **json ? ", " : "", item) : NULL;
 	if (!*json)
 		return ht_fail_nomem(n->db.ctx);
@@ -189,16 +199,22 @@ static enum ht_status describe_gpu(struct ht_nsys *n, sqlite3_stmt *query, char 
 	return HT_OK;
 }
 
+/* No machine has more devices than there is room for what is known of them; rows beyond that are left out. */
 static enum ht_status read_devices(struct ht_nsys *n)
 {
+	struct ht_db_words ids = { 0 };
 	char *json = ht_arena_printf(&n->arena, "%s", "");
-	enum ht_status status = json ? HT_OK : ht_fail_nomem(n->db.ctx);
+	enum ht_status status = json ? read_cuda_ids(n, &ids) : ht_fail_nomem(n->db.ctx);
 	sqlite3_stmt *query = NULL;
 	if (status == HT_OK)
 		status = ht_db_select(&n->db, "TARGET_INFO_GPU", gpu_columns, NULL, &query);
-	while (ht_db_next(&n->db, query, &status))
-		status = describe_gpu(n, query, &json);
+	for (size_t i = 0; ht_db_next(&n->db, query, &status); i++)
+		if (i < HT_COUNT(n->n_sms))
+			status = describe_gpu(n, query, &ids, &json);
+		else
+			ht_chunk_stat(&n->db.builder->all, HT_STAT_row_lost, -1, 1);
 	sqlite3_finalize(query);
+	ht_db_words_done(&n->db, &ids);
 	if (status != HT_OK || !*json)
 		return status;
 	return put_header(n, "deviceProperties", ht_arena_printf(&n->arena, "[%s]", json));
@@ -250,15 +266,25 @@ static enum ht_status read_environment(struct ht_nsys *n, int64_t *rank, int64_t
 	return status;
 }
 
-/* Of several processes that have a device each, the device is the rank on this machine. */
-static int64_t rank_by_device(const struct ht_nsys *n)
+/* The exporter lists everything that runs on the machine: names and ranks are of the processes that are ranks. */
+static bool is_own(const struct ht_nsys *n, sqlite3_stmt *query, int column)
 {
-	for (size_t i = 0; i < n->n_processes; i++)
-		for (size_t k = 0; k < n->n_processes; k++)
-			if (n->processes[i].device == HT_NO_I64 ||
-			        (i != k && n->processes[i].device == n->processes[k].device))
-				return HT_NO_I64;
-	return n->processes[n->own].device;
+	return n->n_processes && !ht_db_is_null(query, column) &&
+	       ht_nsys_process_of(sqlite3_column_int64(query, column)) == n->processes[n->own].key;
+}
+
+/* As MPI numbers the process; all its threads have one number. */
+static enum ht_status read_mpi_rank(struct ht_nsys *n, int64_t *rank)
+{
+	static const char *const columns[] = { "globalTid", "rank", NULL };
+	enum ht_status status = HT_OK;
+	sqlite3_stmt *query;
+	HT_TRY(ht_db_select(&n->db, "MPI_RANKS", columns, NULL, &query));
+	while (ht_db_next(&n->db, query, &status))
+		if (is_own(n, query, 0) && ht_db_i64(query, 1, -1) >= 0)
+			*rank = ht_db_i64(query, 1, 0);
+	sqlite3_finalize(query);
+	return status;
 }
 
 static enum ht_status read_rank(struct ht_nsys *n)
@@ -266,8 +292,9 @@ static enum ht_status read_rank(struct ht_nsys *n)
 	int64_t rank = HT_NO_I64, world = HT_NO_I64;
 	if (n->n_processes == 1)
 		HT_TRY(read_environment(n, &rank, &world));
-	if (n->n_processes > 1)
-		rank = rank_by_device(n);
+	HT_TRY(read_mpi_rank(n, &rank));
+	if (n->n_processes > 1 && rank == HT_NO_I64)
+		rank = ht_nsys_rank_by_device(n);
 	n->rank = rank;
 	n->world_size = world > rank ? world : HT_NO_I64;
 	return HT_OK;
@@ -327,13 +354,6 @@ static enum ht_status name_one(
 	ht_row_process(&n->db.rows, ht_nsys_pid(global_id), ht_nsys_tid(global_id));
 	ht_row_put(&n->db.rows, n->arg_name, name);
 	return ht_row_end(&n->db.rows, -1);
-}
-
-/* The exporter lists everything that runs on the machine: names are of the processes that are ranks. */
-static bool is_own(const struct ht_nsys *n, sqlite3_stmt *query, int column)
-{
-	return n->n_processes && !ht_db_is_null(query, column) &&
-	       ht_nsys_process_of(sqlite3_column_int64(query, column)) == n->processes[n->own].key;
 }
 
 enum ht_status ht_nsys_read_names(struct ht_nsys *n)

@@ -1,124 +1,17 @@
 /*
- * nsys_base.c - opening an export, choosing its process, and making events; see nsys.h.
+ * nsys_base.c - opening an export, its tables, and making events; see nsys.h.
  */
 #include "read/rows.h"
 
 #if defined(HT_HAVE_SQLITE)
 
-#include "base/sort.h"
 #include "read/nsys/nsys.h"
 #include "read/nsys/nsys_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-/* ---- processes ---- */
-
-struct processes {
-	struct ht_mem *mem;
-	struct ht_vec list; /* struct ht_nsys_process */
-};
-
-static bool add_process(struct processes *p, int64_t key, int64_t device)
-{
-	struct ht_nsys_process *list = p->list.data;
-	for (size_t i = 0; i < p->list.n; i++)
-		if (list[i].key == key) {
-			if (list[i].device != device)
-				list[i].device = HT_NO_I64;
-			return true;
-		}
-	struct ht_nsys_process process = { key, device };
-	return HT_VEC_PUSH(p->mem, &p->list, struct ht_nsys_process, process);
-}
-
-/* Of a table of activities, or of calls, whose device is not known. */
-static enum ht_status add_processes(
-        struct ht_db *db, struct processes *p, const char *table, const char *id)
-{
-	char sql[256];
-	bool has_device = ht_database_has_column(&db->file, table, "deviceId");
-	enum ht_status status = HT_OK;
-	sqlite3_stmt *query;
-	if (!ht_database_has_table(&db->file, table) ||
-	        !ht_database_has_column(&db->file, table, id))
-		return HT_OK;
-	(void)snprintf(sql, sizeof sql, "SELECT %s, %s FROM main.\"%s\"", id,
-	        has_device ? "deviceId" : "NULL", table);
-	if (sqlite3_prepare_v2(db->file.handle, sql, -1, &query, NULL) != SQLITE_OK)
-		return ht_database_fail(&db->file);
-	/* most rows are like the one before; SQLite would keep and look up each for DISTINCT */
-	struct ht_nsys_process last = { 0 };
-	for (bool is_first = true; ht_db_next(db, query, &status);) {
-		struct ht_nsys_process now = { ht_nsys_process_of(ht_db_i64(query, 0, 0)),
-			ht_db_i64(query, 1, HT_NO_I64) };
-		bool is_same = !is_first && now.key == last.key && now.device == last.device;
-		if (is_same || (!now.key && ht_db_is_null(query, 0)))
-			continue;
-		if (!add_process(p, now.key, now.device)) {
-			status = ht_fail_nomem(db->ctx);
-			break;
-		}
-		last = now;
-		is_first = false;
-	}
-	sqlite3_finalize(query);
-	return status;
-}
-
-static int compare_processes(const void *x, const void *y)
-{
-	const struct ht_nsys_process *a = x, *b = y;
-	return ht_compare_i64(&a->key, &b->key);
-}
-
-enum ht_status ht_nsys_list_processes(
-        struct ht_db *db, struct ht_arena *arena, struct ht_nsys_process **ret_list, size_t *ret_n)
-{
-	/* a level counts when those before it have nobody */
-	static const char *const tables[][2] = { { "CUPTI_ACTIVITY_KIND_KERNEL", "globalPid" },
-		{ "CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid" },
-		{ "CUPTI_ACTIVITY_KIND_MEMSET", "globalPid" },
-		{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "globalPid" }, { NULL, NULL },
-		{ "CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid" }, { NULL, NULL },
-		{ "NVTX_EVENTS", "globalTid" }, { NULL, NULL }, { "OSRT_API", "globalTid" } };
-	struct processes p = { .mem = db->builder->mem };
-	enum ht_status status = HT_OK;
-	for (size_t i = 0; i < HT_COUNT(tables) && status == HT_OK; i++) {
-		if (!tables[i][0] && p.list.n)
-			break;
-		if (tables[i][0])
-			status = add_processes(db, &p, tables[i][0], tables[i][1]);
-	}
-	*ret_list = ht_arena_alloc(arena, (p.list.n + 1) * sizeof **ret_list);
-	*ret_n = p.list.n;
-	if (status == HT_OK && !*ret_list)
-		status = ht_fail_nomem(db->ctx);
-	if (status == HT_OK && p.list.n) {
-		memcpy(*ret_list, p.list.data, p.list.n * sizeof **ret_list);
-		qsort(*ret_list, p.list.n, sizeof **ret_list, compare_processes);
-	}
-	ht_vec_free(p.mem, &p.list, sizeof(struct ht_nsys_process));
-	return status;
-}
 
 /* ---- tables ---- */
-
-/* Rows of the process; those of processes that are no rank belong to the first one. */
-static char *where_own(struct ht_nsys *n, const char *column)
-{
-	int64_t own = n->processes[n->own].key;
-	if (n->own)
-		return ht_arena_printf(&n->arena, "WHERE t.\"%s\" BETWEEN %" PRId64 " AND %" PRId64,
-		        column, own * 16777216, own * 16777216 + 16777215);
-	char *sql = ht_arena_printf(&n->arena, "WHERE 1");
-	for (size_t i = 1; sql && i < n->n_processes; i++)
-		sql = ht_arena_printf(&n->arena,
-		        "%s AND t.\"%s\" NOT BETWEEN %" PRId64 " AND %" PRId64, sql, column,
-		        n->processes[i].key * 16777216, n->processes[i].key * 16777216 + 16777215);
-	return sql;
-}
 
 enum ht_status ht_nsys_select(struct ht_nsys *n, const char *table, const char *const *columns,
         const char *process_column, sqlite3_stmt **ret_query)
@@ -126,7 +19,7 @@ enum ht_status ht_nsys_select(struct ht_nsys *n, const char *table, const char *
 	const char *tail = NULL;
 	if (process_column && n->n_processes > 1 &&
 	        ht_database_has_column(&n->db.file, table, process_column)) {
-		tail = where_own(n, process_column);
+		tail = ht_nsys_where_own(n, process_column);
 		if (!tail)
 			return ht_fail_nomem(n->db.ctx);
 	}
@@ -215,7 +108,7 @@ uint32_t ht_nsys_text_arg(struct ht_nsys *n, const char *key)
 
 /* ---- the file ---- */
 
-static bool is_export(struct ht_db *db)
+bool ht_nsys_is_export(struct ht_db *db)
 {
 	static const char *const tables[] = { "META_DATA_EXPORT", "NVTX_EVENTS",
 		"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME",
@@ -225,6 +118,22 @@ static bool is_export(struct ht_db *db)
 		if (ht_database_has_table(&db->file, tables[i]))
 			return ht_database_has_table(&db->file, "StringIds");
 	return false;
+}
+
+bool ht_nsys_is_file(ht_ctx *ctx, const char *path)
+{
+	struct ht_builder builder;
+	struct ht_db db;
+	bool is_file = false;
+	ht_builder_init(&builder, ctx, path);
+	if (ht_db_open_damaged(&db, &builder, path) == HT_OK) {
+		is_file = ht_nsys_is_export(&db);
+		ht_db_close(&db);
+	} else {
+		ht_error_clear(ctx);
+	}
+	ht_builder_done(&builder);
+	return is_file;
 }
 
 static enum ht_status make_columns(struct ht_nsys *n)
@@ -255,31 +164,6 @@ static enum ht_status make_columns(struct ht_nsys *n)
 	n->arg_name = ht_nsys_text_arg(n, "name");
 	n->arg_grid = ht_rows_column(rows, "grid", 4, HT_ARG_JSON);
 	n->arg_block = ht_rows_column(rows, "block", 5, HT_ARG_JSON);
-	return HT_OK;
-}
-
-/* What a process is called: its pid, unless several machines have one of that pid. */
-static int64_t number_of(const struct ht_nsys_process *list, size_t n, size_t i)
-{
-	const int64_t pid_mask = 0xffffff;
-	for (size_t k = 0; k < n; k++)
-		if (k != i && (list[k].key & pid_mask) == (list[i].key & pid_mask))
-			return list[i].key;
-	return list[i].key & pid_mask;
-}
-
-static enum ht_status choose_process(struct ht_nsys *n, int64_t part)
-{
-	HT_TRY(ht_nsys_list_processes(&n->db, &n->arena, &n->processes, &n->n_processes));
-	bool is_found = part == HT_NO_I64;
-	for (size_t i = 0; i < n->n_processes && !is_found; i++) {
-		is_found = number_of(n->processes, n->n_processes, i) == part;
-		n->own = is_found ? i : 0;
-	}
-	if (!is_found)
-		return ht_fail(n->db.ctx, HT_MISSING, n->db.file.path, -1,
-		        "name the file without #PROCESS: all its processes are read then",
-		        "there is no process %" PRId64 " with GPU activity in it", part);
 	return HT_OK;
 }
 
@@ -323,11 +207,11 @@ static enum ht_status make_room(struct ht_nsys *n)
 static enum ht_status read_tables(struct ht_nsys *n, int64_t part)
 {
 	struct ht_db *db = &n->db;
-	if (!is_export(db))
+	if (!ht_nsys_is_export(db))
 		return ht_fail(db->ctx, HT_FORMAT, db->file.path, -1,
 		        "expected what nsys export --type sqlite writes",
 		        "not a trace: a SQLite database without the tables of Nsight Systems");
-	HT_TRY(choose_process(n, part));
+	HT_TRY(ht_nsys_choose_process(n, part));
 	HT_TRY(make_columns(n));
 	HT_TRY(make_room(n));
 	HT_TRY(ht_db_read_strings(db, "StringIds"));
@@ -357,38 +241,6 @@ enum ht_status ht_nsys_read_file(struct ht_builder *builder, const char *path, i
 	builder->n_documents++;
 	builder->dialect = HT_DIALECT_NSYS;
 	return status;
-}
-
-enum ht_status ht_nsys_list_parts(
-        ht_ctx *ctx, const char *path, struct ht_arena *arena, int64_t **ret_parts, size_t *ret_n)
-{
-	struct ht_builder builder;
-	struct ht_nsys_process *list;
-	struct ht_db db;
-	size_t n = 0;
-	*ret_n = 0;
-	ht_builder_init(&builder, ctx, path);
-	enum ht_status status = ht_db_open_damaged(&db, &builder, path);
-	if (status == HT_OK) {
-		if (is_export(&db))
-			status = ht_nsys_list_processes(&db, arena, &list, &n);
-		ht_db_close(&db);
-	}
-	ht_builder_done(&builder);
-	/* what is wrong with it is told by who reads it */
-	if (status == HT_FORMAT || status == HT_LIMIT || status == HT_IO) {
-		ht_error_clear(ctx);
-		return HT_OK;
-	}
-	if (status != HT_OK || n < 2)
-		return status;
-	*ret_parts = ht_arena_alloc(arena, n * sizeof **ret_parts);
-	if (!*ret_parts)
-		return ht_fail_nomem(ctx);
-	for (size_t i = 0; i < n; i++)
-		(*ret_parts)[i] = number_of(list, n, i);
-	*ret_n = n;
-	return HT_OK;
 }
 
 #endif

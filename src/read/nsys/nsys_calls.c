@@ -132,24 +132,48 @@ static enum ht_status read_cuda_calls(struct ht_nsys *n)
 
 /* ---- others ---- */
 
-enum { O_START, O_END, O_TID, O_NAME, O_RETURNED, O_NESTING, O_CORRELATION };
-static const char *const other_columns[] = { "start", "end", "globalTid", "nameId", "returnValue",
-	"nestingLevel", "correlationId", NULL };
+enum {
+	O_START,
+	O_END,
+	O_TID,
+	O_NAME,
+	O_TEXT, /* as tables of MPI and UCX call it */
+	O_RETURNED,
+	O_NESTING,
+	O_SIZE,
+	O_RECEIVED,
+	O_PEER,
+	O_ROOT,
+	O_TAG,
+	O_COMMUNICATOR
+};
+static const char *const other_columns[] = { "start", "end", "globalTid", "nameId", "textId",
+	"returnValue", "nestingLevel", "size", "recvSize", "remoteRank", "rootRank", "tag",
+	"commHandle", NULL };
 
 static enum ht_status read_others(
         struct ht_nsys *n, const char *table, enum ht_nsys_category category)
 {
+	static const struct {
+		int column;
+		enum ht_nsys_cell cell;
+	} cells[] = { { O_SIZE, HT_NSYS_BYTES }, { O_RECEIVED, HT_NSYS_RECEIVED },
+		{ O_PEER, HT_NSYS_PEER }, { O_ROOT, HT_NSYS_ROOT }, { O_TAG, HT_NSYS_TAG },
+		{ O_COMMUNICATOR, HT_NSYS_COMMUNICATOR } };
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
 	HT_TRY(ht_nsys_select(n, table, other_columns, "globalTid", &query));
 	while (ht_db_next(&n->db, query, &status)) {
-		if (!begin_call(n, query, category, ht_nsys_name(n, query, O_NAME),
+		int name = ht_db_is_null(query, O_NAME) ? O_TEXT : O_NAME;
+		if (!begin_call(n, query, category, ht_nsys_name(n, query, name),
 		            ht_db_i64(query, O_TID, 0)))
 			continue;
 		if (ht_db_i64(query, O_RETURNED, 0))
 			ht_nsys_put_cell(n, HT_NSYS_RETURNED, query, O_RETURNED);
 		if (ht_db_i64(query, O_NESTING, 0))
 			ht_nsys_put_cell(n, HT_NSYS_NESTING, query, O_NESTING);
+		for (size_t i = 0; i < HT_COUNT(cells); i++)
+			ht_nsys_put_cell(n, cells[i].cell, query, cells[i].column);
 		status = ht_nsys_end(n);
 	}
 	sqlite3_finalize(query);
@@ -159,9 +183,9 @@ static enum ht_status read_others(
 enum ht_status ht_nsys_read_calls(struct ht_nsys *n)
 {
 	static const char *const libraries[] = { "CUDNN_EVENTS", "CUBLAS_EVENTS", "NCCL_EVENTS",
-		"MPI_RANKS_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS",
-		"MPI_START_WAIT_EVENTS", "MPI_OTHER_EVENTS", "UCX_EVENTS", "UCP_EVENTS",
-		"UCP_SUBMIT_EVENTS", "UCP_PROGRESS_EVENTS", "OPENSHMEM_EVENTS", "NVSHMEM_EVENTS" };
+		"MPI_COLLECTIVES_EVENTS", "MPI_P2P_EVENTS", "MPI_START_WAIT_EVENTS",
+		"MPI_OTHER_EVENTS", "UCX_EVENTS", "UCP_EVENTS", "UCP_SUBMIT_EVENTS",
+		"UCP_PROGRESS_EVENTS", "OPENSHMEM_EVENTS", "NVSHMEM_EVENTS" };
 	HT_TRY(read_cuda_calls(n));
 	for (size_t i = 0; i < HT_COUNT(libraries); i++)
 		HT_TRY(read_others(n, libraries[i], HT_NSYS_CAT_LIBRARY));

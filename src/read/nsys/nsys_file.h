@@ -6,6 +6,8 @@
 
 #include "store/builder.h"
 
+/* Whether a database is an export, by its tables; what cannot be opened is none. */
+bool ht_nsys_is_file(ht_ctx *ctx, const char *path);
 /* Read the process of a number that ht_nsys_list_parts gave, or HT_NO_I64: the only one, or the first. */
 enum ht_status ht_nsys_read_file(
         struct ht_builder *builder, const char *path, int64_t part) HT_MUST_USE;

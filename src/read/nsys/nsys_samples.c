@@ -206,6 +206,18 @@ static enum ht_status read_metric_names(struct ht_nsys *n, struct ht_db_words *n
 	return ht_db_words_read(&n->db, "TARGET_INFO_GPU_METRICS", "metricId", "metricName", names);
 }
 
+/* Its number is none of the dictionary of the file. */
+static uint32_t metric_name(struct ht_nsys *n, const struct ht_db_words *names, sqlite3_stmt *query)
+{
+	char text[40];
+	uint32_t name = ht_db_word_id(&n->db, names, query, M_METRIC);
+	if (name != HT_NO_STR)
+		return name;
+	int length =
+	        snprintf(text, sizeof text, "<metric %" PRId64 ">", ht_db_i64(query, M_METRIC, -1));
+	return ht_rows_text(&n->db.rows, text, (size_t)length);
+}
+
 /* Counters of the devices that the process uses; of all, when that is not known. */
 static enum ht_status read_metrics(struct ht_nsys *n)
 {
@@ -219,9 +231,7 @@ static enum ht_status read_metrics(struct ht_nsys *n)
 		int64_t gpu = ht_db_i64(query, M_TYPE, 0) & 0xff;
 		if (own != HT_NO_I64 && gpu != own)
 			continue;
-		uint32_t name = ht_db_word_id(&n->db, &names, query, M_METRIC);
-		if (name == HT_NO_STR)
-			name = ht_nsys_name(n, query, M_METRIC);
+		uint32_t name = metric_name(n, &names, query);
 		if (!begin_instant(n, query, 'C', HT_NSYS_CAT_METRIC, name, gpu, 0))
 			continue;
 		ht_nsys_put_cell(n, HT_NSYS_VALUE, query, M_VALUE);

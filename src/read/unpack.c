@@ -1,0 +1,89 @@
+/*
+ * unpack.c - see unpack.h.
+ *
+ * On disk and not in memory: a database of some gigabytes is mostly read once, from its start to its end, and the memory limit is for
+ * what is made of it. How much may come of it is bounded as for every compressed file (HT_SOURCE_LIMITS).
+ */
+#include "read/unpack.h"
+
+#include "base/io.h"
+#include "base/platform.h"
+#include "base/temp.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE_BYTES ((size_t)1 << 20)
+
+bool ht_is_packed(int fd)
+{
+	static const char gzip[] = "\x1f\x8b", zstd[] = "\x28\xb5\x2f\xfd";
+	char bytes[4] = { 0 };
+	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return false;
+	return !memcmp(bytes, gzip, 2) || !memcmp(bytes, zstd, 4);
+}
+
+static bool write_all(int fd, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, bytes, n);
+		if (done < 0 && errno != EINTR)
+			return false;
+		n -= done > 0 ? (size_t)done : 0;
+		bytes += done > 0 ? done : 0;
+	}
+	return true;
+}
+
+static enum ht_status fail_in(ht_ctx *ctx, const char *path, const char *dir, int error)
+{
+	char text[128];
+	return ht_fail(ctx, HT_IO, path, -1,
+	        "free some space there, or decompress the file elsewhere",
+	        "cannot decompress it into %s: %s", dir, ht_errno_text(error, text, sizeof text));
+}
+
+static enum ht_status copy(
+        ht_ctx *ctx, const char *path, struct ht_source *source, const char *dir, int fd)
+{
+	char *piece = ht_mem_alloc(ctx->mem, PIECE_BYTES);
+	enum ht_status status = piece ? HT_OK : ht_fail_nomem(ctx);
+	size_t n = PIECE_BYTES;
+	while (status == HT_OK && n == PIECE_BYTES) {
+		status = ht_source_read(ctx, source, piece, PIECE_BYTES, &n);
+		if (status == HT_OK && !write_all(fd, piece, n))
+			status = fail_in(ctx, path, dir, errno);
+		if (status == HT_OK)
+			status = ht_progress(ctx, path, ht_source_file_pos(source),
+			        ht_source_info(source)->file_bytes);
+	}
+	ht_mem_free(ctx->mem, piece, PIECE_BYTES);
+	return status;
+}
+
+enum ht_status ht_unpack(ht_ctx *ctx, const char *path, int *ret_fd)
+{
+	/* for large files first: the other one may be memory */
+	static const char *const dirs[] = { "/var/tmp", "/tmp" };
+	struct ht_source *source;
+	const char *dir = dirs[0];
+	int fd, error = ht_temp_unnamed(dir, &fd);
+	if (error) {
+		dir = dirs[1];
+		error = ht_temp_unnamed(dir, &fd);
+	}
+	if (error)
+		return fail_in(ctx, path, dir, error);
+	enum ht_status status = ht_source_open(ctx, path, &source);
+	if (status == HT_OK) {
+		status = copy(ctx, path, source, dir, fd);
+		ht_source_close(source);
+	}
+	if (status != HT_OK)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return status;
+}
