@@ -2167,7 +2167,7 @@ class Session:
     ) -> Table:
         """How much memory is in use over time, what holds it, and when does it peak?
 
-        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file.
+        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file; with an attached execution trace categories are derived from what operators do with the tensors.
 
             holotrace.open("traces/").memory_timeline(top=10)
 
@@ -2196,6 +2196,7 @@ class Session:
             share_at_peak [ratio]: that over the total's peak
             final_bytes [bytes]: held after the last event
             changes: points at which it changed
+            source: who says the category: recorded (memory timeline), execution-trace (derived); null for totals
         """
         ...
     def memory_curve(

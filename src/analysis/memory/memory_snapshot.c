@@ -15,9 +15,12 @@
  * event, with 2 blocks; end 3 MiB.
  */
 #include "analysis/analysis.h"
+#include "et/et_memory.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_findings.h"
 #include "model/snapshot/mem_view.h"
+
+#include <string.h>
 
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -119,6 +122,24 @@ static size_t view_of(const struct ht_run *run)
 	return i;
 }
 
+/* Categories that an execution trace shows, where one joins the trace of the run. */
+static enum ht_status derive_categories(struct ht_run *run, struct ht_mem_view *view)
+{
+	struct ht_et_memory memory;
+	if (!ht_n_events(run->trace))
+		return HT_OK;
+	HT_TRY(ht_et_memory_derive(run, &memory));
+	if (!memory.is_there)
+		return HT_OK;
+	uint8_t *by_row = ht_arena_room(run->scratch, ht_n_events(run->trace));
+	if (!by_row)
+		return ht_fail_nomem(run->ctx);
+	memset(by_row, HT_MEMORY_UNKNOWN, ht_n_events(run->trace));
+	for (size_t i = 0; i < memory.events.n; i++)
+		by_row[memory.events.list[i].row] = memory.category[i];
+	return ht_mem_view_use_derived(run, by_row, view);
+}
+
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 {
 	enum ht_mem_by by = ht_mem_by_parse(ht_run_str(run, "by"));
@@ -127,6 +148,8 @@ static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_mem_view_make(run, by, ht_run_str(run, "rules"), &v, &is_there));
 	if (!is_there)
 		return HT_OK;
+	if (by == HT_MEM_BY_CATEGORY)
+		HT_TRY(derive_categories(run, &v));
 	v.table = part->facts[0];
 	v.every_ns = ht_run_duration_ns(run, "every");
 	return views[view_of(run)](&v);
@@ -138,7 +161,7 @@ static enum ht_status add_notes(struct ht_run *run, ht_table *table)
 	if (ht_run_is(run, "by", "category") &&
 	        (ht_run_is(run, "view", "peak") || ht_run_is(run, "view", "timeline")))
 		HT_TRY(ht_table_add_note(table,
-		        "categories that the snapshot does not record are estimated by rules over the stacks"));
+		        "categories that neither the snapshot records nor an attached execution trace shows are estimated by rules over the stacks"));
 	if (ht_run_is(run, "view", "peak"))
 		ht_table_set_bar(table, "share");
 	return HT_OK;

@@ -105,7 +105,11 @@ HT_COLUMN_NUMBERS(HT_MEM_SUMMARY_COLUMNS, N_SUMMARY_COLUMNS);
 	        "of all allocated bytes of the device at that moment", NULL)                       \
 	COLUMN(PEAK_BLOCKS, "blocks", HT_I64, HT_MEASURE, "blocks", NULL)                          \
 	COLUMN(PEAK_REQUESTED_BYTES, "requested_bytes", HT_BYTES, HT_DETAIL,                       \
-	        "bytes that were asked for", NULL)
+	        "bytes that were asked for", NULL)                                                 \
+	COLUMN(PEAK_SOURCE, "source", HT_STR, HT_DETAIL,                                           \
+	        "who says the category: recorded (the file), execution-trace (attached), rules "   \
+	        "(yours), estimated (rules over stacks)",                                          \
+	        NULL)
 HT_COLUMN_NUMBERS(HT_MEM_PEAK_COLUMNS, N_PEAK_COLUMNS);
 
 #define HT_MEM_LEAK_COLUMNS(COLUMN)                                                                \
