@@ -2202,7 +2202,7 @@ class Session:
     def memory_curve(
         self,
         *,
-        view: Literal['curve', 'peaks', 'operators'] = 'curve',
+        view: Literal['curve', 'peaks', 'operators', 'fullest'] = 'curve',
         points: int = 10240,
         bands: int = 12,
         rank: int | str | Iterable[int] | None = 'all',
@@ -2222,7 +2222,7 @@ class Session:
             holotrace.open("traces/").memory_curve(top=10)
 
         Arguments:
-            view: every point, the peaks of each curve, or what operators hold (curve, peaks, operators)
+            view: every point, the peaks of each curve, or what operators hold, of all devices or the fullest (curve, peaks, operators, fullest)
             points: at most so many points per curve; 0: all
             bands: operators that view operators shows by name
             rank: ranks to look at: numbers, ranges, all

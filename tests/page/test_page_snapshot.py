@@ -66,7 +66,25 @@ def test_report(folder, tmp_path):
     support.output("report", folder / "run", "-o", page)
     timeline = rows_of(served.table("memory-snapshot", folder / "run", "--view", "fullest"))
     assert {row["rank"] for row in timeline} == {RANKS.index("oom")}
-    served.drive("snapshot_report.mjs", page, json.dumps(sorted({row["key"] for row in timeline})))
+    peak = next(note for note in served.table("memory-snapshot", folder / "run")["notes"] if "allocated at the peak" in note)
+    served.drive("snapshot_report.mjs", page, "Live memory of rank", json.dumps(sorted({row["key"] for row in timeline})), peak)
+
+
+def test_report_of_a_trace(tmp_path):
+    """Without a snapshot the profiler's [memory] events have the same picture, by operator."""
+    page, trace = tmp_path / "report.html", support.ROOT / "examples" / "train"
+    support.output("report", trace, "-o", page)
+    table = served.table("memory-curve", trace, "--view", "fullest")
+    bands = rows_of(table)
+    curve = rows_of(served.table("memory-curve", trace, "--view", "peaks"))
+    gpu = next(row for row in curve if row["device"] == "cuda:0")
+    assert {(row["rank"], row["device"]) for row in bands} == {(0, "cuda:0")}
+    at_peak = [row for row in bands if row["index"] == gpu["allocated_index"]]
+    assert sum(row["bytes"] for row in at_peak) == gpu["allocated_bytes"] and len({row["index"] for row in bands}) <= 500
+    note, = table["notes"]
+    first = max(at_peak, key=lambda row: row["bytes"])
+    assert f'{first["operator"]} {100 * first["bytes"] / gpu["allocated_bytes"]:.0f}' in note
+    served.drive("snapshot_report.mjs", page, "by operator", json.dumps(sorted({row["operator"] for row in bands})), note)
 
 
 def test_a_run_without_snapshots_has_no_section(tmp_path):

@@ -16,6 +16,7 @@
  */
 #include "analysis/analysis.h"
 #include "et/et_memory.h"
+#include "model/memory/memory_bands.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_findings.h"
 #include "model/snapshot/mem_view.h"
@@ -182,21 +183,6 @@ static enum ht_status note_findings(
 	return f.state == HT_STATE_FOUND ? ht_finding_note(run->scratch, &f, table) : HT_OK;
 }
 
-/* The rank whose timeline goes highest. */
-static struct ht_part *fullest_of(const struct ht_parts *parts)
-{
-	size_t fullest = 0;
-	int64_t most = HT_NO_I64;
-	for (size_t p = 0; p < parts->n; p++)
-		for (size_t i = 0; i < ht_table_n_rows(parts->list[p].facts[0]); i++) {
-			int64_t bytes =
-			        ht_table_i64(parts->list[p].facts[0], i, TIMELINE_ALLOCATED_BYTES);
-			fullest = bytes > most ? p : fullest;
-			most = bytes > most ? bytes : most;
-		}
-	return &parts->list[fullest];
-}
-
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	static const char none[] =
@@ -207,7 +193,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		HT_TRY(note_findings(run, parts, table));
 	struct ht_parts one = *parts;
 	if (ht_run_is(run, "view", "fullest") && parts->n > 1) {
-		one.list = fullest_of(parts);
+		one.list = ht_memory_fullest(parts, TIMELINE_ALLOCATED_BYTES);
 		one.n = 1;
 	}
 	return ht_parts_rows_or(run, &one, table,
