@@ -2340,7 +2340,7 @@ class Session:
     def memory_snapshot(
         self,
         *,
-        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline', 'fullest'] = 'summary',
+        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'map', 'events', 'timeline', 'fullest'] = 'summary',
         by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size', 'operator', 'step'] = 'frame',
         at: str | Iterable[str] | None = None,
         rules: str | Iterable[str] | None = None,
@@ -2365,13 +2365,13 @@ class Session:
             holotrace.open("traces/").memory_snapshot(top=10)
 
         Arguments:
-            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline, fullest)
+            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, map, events, timeline, fullest)
             by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with attach= the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
-            at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
+            at: moment that peak, fragmentation, blocks and map show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
             range: events that timeline and events show, from A to B: "1s:1.5s", "4000:5000", "peak:"
-            points: points of the timeline
+            points: points of the timeline, and of the longest segment of map
             bands: keys of the timeline; the rest is one
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none

@@ -1,6 +1,8 @@
 """Memory snapshots on the page and in the report, in Chromium, against the command line's numbers."""
 import json
 import shutil
+import subprocess
+import sys
 import urllib.parse
 
 import pytest
@@ -59,6 +61,22 @@ def test_memory_view(folder, tmp_path):
         wanted = tmp_path / "wanted.json"
         wanted.write_text(json.dumps(wanted_of(folder, run["id"])))
         served.drive("snapshot.mjs", url, wanted, served.SCREENSHOTS)
+
+
+@pytest.mark.alone
+def test_large(tmp_path):
+    """What is sent for a picture does not grow with the file; of 1 GB the timeline is there in two seconds, at 50 frames/s."""
+    (tmp_path / "run").mkdir()
+    subprocess.run([sys.executable, support.ROOT / "bench" / "make_snapshot.py", "1000" if support.LONG else "20",
+                    tmp_path / "run" / "rank0.pickle", "8"], check=True)
+    with served.serving(tmp_path) as url:
+        run, = served.wait_ready(url)["runs"]
+        said = json.loads(served.drive("snapshot_large.mjs", url, f"#/{urllib.parse.quote(run['id'], safe='')}/memory"))
+    assert said["errors"] == [] and said["n"] == 9, said
+    sent = {urllib.parse.parse_qs(one["name"][1:]).get("view", ["summary"])[0]: one["bytes"] for one in said["sent"]}
+    assert {"summary", "timeline", "map", "peak"} <= set(sent) and max(sent.values()) < 1_500_000, sent
+    if support.LONG:
+        assert said["shown"] <= 2000 and said["perSecond"] >= 50, said
 
 
 def test_report(folder, tmp_path):

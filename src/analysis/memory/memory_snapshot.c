@@ -8,7 +8,7 @@
  *
  * Views: summary, a row per device; peak, what lives at a moment by key; leaks, stacks whose blocks pile up from step to
  * step (mem_steps.h); oom, why requests failed (mem_oom.h); fragmentation (mem_state.h); segments; churn, allocations per step; pools;
- * blocks, the address map at a moment; events; timeline, bytes by key over time; fullest, that of the rank and device
+ * blocks, the address map at a moment; map, the same in few rows for pictures (mem_view_map.c); events; timeline, bytes by key over time; fullest, that of the rank and device
  * with the highest peak alone. O(events × log).
  *
  * Example: alloc 600 B at 0, alloc 3 MiB, free the first: blocks of 1,024 B and 3 MiB; peak 3,146,752 B after the second
@@ -35,6 +35,7 @@ static const struct ht_column segment_columns[] = HT_COLUMN_ENTRIES(HT_MEM_SEGME
 static const struct ht_column churn_columns[] = HT_COLUMN_ENTRIES(HT_MEM_CHURN_COLUMNS);
 static const struct ht_column pool_columns[] = HT_COLUMN_ENTRIES(HT_MEM_POOL_COLUMNS);
 static const struct ht_column block_columns[] = HT_COLUMN_ENTRIES(HT_MEM_BLOCK_COLUMNS);
+static const struct ht_column map_columns[] = HT_COLUMN_ENTRIES(HT_MEM_MAP_COLUMNS);
 static const struct ht_column event_columns[] = HT_COLUMN_ENTRIES(HT_MEM_EVENT_COLUMNS);
 static const struct ht_column timeline_columns[] = HT_COLUMN_ENTRIES(HT_MEM_TIMELINE_COLUMNS);
 #define VIEW(name)                                                                                 \
@@ -51,6 +52,7 @@ static const struct ht_schema schemas[] = {
 	VIEW(churn),
 	{ "pools", pool_columns, HT_COUNT(pool_columns) },
 	{ "blocks", block_columns, HT_COUNT(block_columns) },
+	VIEW(map),
 	{ "events", event_columns, HT_COUNT(event_columns) },
 	VIEW(timeline),
 	{ "fullest", timeline_columns, HT_COUNT(timeline_columns) },
@@ -58,17 +60,17 @@ static const struct ht_schema schemas[] = {
 
 static const ht_mem_view_fn views[] = { ht_mem_view_summary, ht_mem_view_peak, ht_mem_view_leaks,
 	ht_mem_view_oom, ht_mem_view_fragmentation, ht_mem_view_segments, ht_mem_view_churn,
-	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_events, ht_mem_view_timeline,
-	ht_mem_view_fullest };
+	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_map, ht_mem_view_events,
+	ht_mem_view_timeline, ht_mem_view_fullest };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "what to show",
-	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|events|timeline|fullest" },
+	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|map|events|timeline|fullest" },
 	{ "by", HT_STR, "frame",
 	        "what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace",
 	        "frame|stack|module|annotation|category|pool|size|operator|step" },
 	{ "at", HT_STR, NULL,
-	        "moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)",
+	        "moment that peak, fragmentation, blocks and map show: peak, end, oom, number of an event, or time since the first (1.5s)",
 	        NULL },
 	{ "rules", HT_STR, NULL,
 	        "categories of your own, tried first: \"category=text,...\", text of a frame like \"train.py:62 step\"",
@@ -77,7 +79,8 @@ static const struct ht_param params[] = {
 	{ "range", HT_STR, NULL,
 	        "events that timeline and events show, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"",
 	        NULL },
-	{ "points", HT_I64, "500", "points of the timeline", NULL },
+	{ "points", HT_I64, "500", "points of the timeline, and of the longest segment of map",
+	        NULL },
 	{ "bands", HT_I64, "10", "keys of the timeline; the rest is one", NULL },
 };
 

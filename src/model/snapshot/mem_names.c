@@ -320,6 +320,15 @@ enum ht_mem_by ht_mem_by_parse(const char *word)
 	return HT_MEM_BY_FRAME;
 }
 
+const char *ht_mem_names_stack(struct ht_mem_names *n, uint32_t stack)
+{
+	if (stack == HT_MEM_NO_STACK)
+		return ht_mem_stack_text(n->run, stack);
+	if (!n->stacks[stack])
+		n->stacks[stack] = ht_mem_stack_text(n->run, stack);
+	return n->stacks[stack];
+}
+
 static const char *stack_name(struct ht_mem_names *n, uint32_t stack)
 {
 	const char **place = stack == HT_MEM_NO_STACK ? &n->none : &n->of_stack[stack];
@@ -386,7 +395,9 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
 	ret_names->of_stack =
 	        ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->of_stack);
 	ret_names->said = ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->said);
-	if (!ret_names->of_stack || !ret_names->said)
+	ret_names->stacks =
+	        ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->stacks);
+	if (!ret_names->of_stack || !ret_names->said || !ret_names->stacks)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_mem_rules_make(run, rules, &ret_names->rules));
 	for (size_t k = 0; k < run->trace->n_mem_events && !ret_names->has_recorded; k++)

@@ -75,6 +75,7 @@ struct ht_mem_names {
 	struct ht_mem_said said_none;
 	const char **of_stack;   /* by stack id, made when asked for */
 	const char *none;        /* of lives without a stack */
+	const char **stacks;     /* texts of whole stacks by id, made when asked for */
 	int64_t *optimizer_ends; /* events after which an optimizer's step has ended, ascending */
 	size_t n_optimizer_ends;
 	const struct ht_mem_join *join; /* with the Kineto trace of the same run; NULL: none */
@@ -87,6 +88,8 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
         enum ht_mem_by by, const char *rules, struct ht_mem_names *ret_names) HT_MUST_USE;
 /* The key of a life; NULL when out of memory. */
 const char *ht_mem_name_of(struct ht_mem_names *names, const struct ht_mem_life *life);
+/* The text of a whole stack, made once; NULL when out of memory. */
+const char *ht_mem_names_stack(struct ht_mem_names *names, uint32_t stack);
 /* Who says its category: "recorded", "execution-trace", "rules" of the user, "estimated", or NULL where none is known. NULL unless blocks are
  * called by category. */
 const char *ht_mem_source_of(struct ht_mem_names *names, const struct ht_mem_life *life);

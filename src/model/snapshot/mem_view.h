@@ -40,6 +40,8 @@ enum ht_status ht_mem_view_segments(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_churn(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_pools(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_blocks(struct ht_mem_view *view) HT_MUST_USE;
+/* The same for pictures: at most some 32 rows for each of the parameter "points", which together cover the 64 largest segments. */
+enum ht_status ht_mem_view_map(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_events(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_timeline(struct ht_mem_view *view) HT_MUST_USE;
 /* The timeline of the device with the highest peak alone. */
@@ -61,6 +63,11 @@ struct ht_mem_span ht_mem_view_span(
         const struct ht_mem_view *view, const struct ht_mem_device *device);
 /* Whether a text is such a range; HT_USAGE when not. */
 enum ht_status ht_mem_range_check(struct ht_run *run, const char *range) HT_MUST_USE;
+/* "(1, 0)", "default"; "0x7f..."; NULL when out of memory. */
+const char *ht_mem_pool_text(struct ht_run *run, const uint32_t *pool);
+const char *ht_mem_address_text(struct ht_run *run, uint64_t addr);
+/* What the block of a life is after an event, in the words of the file; NULL: a free piece. */
+const char *ht_mem_piece_state(const struct ht_mem_life *life, int64_t event);
 /* Time of an event since the first one of its device, HT_NO_I64 when unknown. */
 int64_t ht_mem_view_time(
         const struct ht_mem_view *view, const struct ht_mem_device *device, int64_t event);
