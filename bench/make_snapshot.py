@@ -2,15 +2,16 @@
 """Write a synthetic memory snapshot of any size, as Python's pickler would: protocol 4, memoized, stacks of shared frames.
 
     bench/make_snapshot.py 1000 /tmp/big.pickle        1000 MB
+    bench/make_snapshot.py 1000 /tmp/big.pickle 8      the same, one allocation in 8 stays: the address map has 60,000 blocks
     /usr/bin/time -v build/holotrace memory-snapshot --no-cache /tmp/big.pickle
 
 Steps of 64 allocations of 64 stacks, 120 frames each, each freed in reverse order but one in 4,096, which stays: some 700 bytes an
-event, as in recordings with C++ frames.
+event, as in recordings with C++ frames. Segments are of 2 MiB: those of blocks that stay are full of them, the others free.
 """
 import struct
 import sys
 
-N_FRAMES, DEPTH, STACKS = 4000, 120, 64
+N_FRAMES, DEPTH, STACKS, SEGMENT = 4000, 120, 64, 1 << 21
 
 
 class Writer:
@@ -45,6 +46,7 @@ def number(value):
 
 def main():
     n_bytes, path = int(float(sys.argv[1]) * 1e6), sys.argv[2]
+    every = int(sys.argv[3]) if len(sys.argv) > 3 else 4096
     with open(path, "wb", buffering=1 << 20) as file:
         w = Writer(file)
         out = [b"\x80\x04}", w.memoize(), b"(", w.text("frames_used"), b"]", w.memoize(), b"("]
@@ -82,19 +84,43 @@ def main():
                 file.write(b"e(")
                 n_batch = 0
 
-        addr = 0x7F0000000000
+        addr, kept, n_kept = 0x7F0000000000, 0x7E0000000000, 0
         while written < n_bytes:
             for s in range(STACKS):
                 k += 1
-                event("alloc", addr + k % 100000 * 2048, 1024 + s, s)
-                if k % 4096:
+                if k % every:
                     live.append((addr + k % 100000 * 2048, 1024 + s, s))
+                    event("alloc", *live[-1])
+                else:
+                    event("alloc", kept + n_kept * 4096, 4096, s)
+                    n_kept += 1
             while live:
                 item = live.pop()
                 event("free_requested", *item)
                 event("free_completed", *item)
-        file.write(b"ea")
-        file.write(w.text("segments") + b"]" + w.memoize() + b"u.")
+        file.write(b"ea" + w.text("segments") + b"]" + w.memoize() + b"(")
+        for at in range(addr, addr + 100000 * 2048, SEGMENT):
+            file.write(segment(w, at, [(at, SEGMENT, "inactive")]))
+        for first in range(0, n_kept, SEGMENT // 4096):
+            n = min(SEGMENT // 4096, n_kept - first)
+            at = kept + first * 4096
+            rest = [(at + n * 4096, SEGMENT - n * 4096, "inactive")] if n * 4096 < SEGMENT else []
+            file.write(segment(w, at, [(at + i * 4096, 4096, "active_allocated") for i in range(n)] + rest))
+        file.write(b"eu.")
+
+
+def segment(w, at, blocks):
+    held = sum(size for _, size, state in blocks if state != "inactive")
+    out = [b"}", w.memoize(), b"("]
+    for name, value in (("device", 0), ("address", at), ("total_size", SEGMENT), ("allocated_size", held), ("active_size", held),
+                        ("requested_size", held), ("stream", 0)):
+        out += [w.text(name), number(value)]
+    out += [w.text("segment_type"), w.text("small"), w.text("segment_pool_id"), b"K\0K\0\x86" + w.memoize(), w.text("is_expandable"),
+            b"\x89", w.text("frames"), b"]", w.memoize(), w.text("blocks"), b"]", w.memoize(), b"("]
+    for address, size, state in blocks:
+        out += [b"}", w.memoize(), b"(", w.text("address"), number(address), w.text("size"), number(size), w.text("requested_size"),
+                number(size), w.text("state"), w.text(state), w.text("frames"), b"]", w.memoize(), b"u"]
+    return b"".join(out + [b"eu"])
 
 
 if __name__ == "__main__":

@@ -2167,7 +2167,7 @@ class Session:
     ) -> Table:
         """How much memory is in use over time, what holds it, and when does it peak?
 
-        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file.
+        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file; with an attached execution trace categories are derived from what operators do with the tensors.
 
             holotrace.open("traces/").memory_timeline(top=10)
 
@@ -2196,12 +2196,13 @@ class Session:
             share_at_peak [ratio]: that over the total's peak
             final_bytes [bytes]: held after the last event
             changes: points at which it changed
+            source: who says the category: recorded (memory timeline), execution-trace (derived); null for totals
         """
         ...
     def memory_curve(
         self,
         *,
-        view: Literal['curve', 'peaks', 'operators'] = 'curve',
+        view: Literal['curve', 'peaks', 'operators', 'fullest'] = 'curve',
         points: int = 10240,
         bands: int = 12,
         rank: int | str | Iterable[int] | None = 'all',
@@ -2221,7 +2222,7 @@ class Session:
             holotrace.open("traces/").memory_curve(top=10)
 
         Arguments:
-            view: every point, the peaks of each curve, or what operators hold (curve, peaks, operators)
+            view: every point, the peaks of each curve, or what operators hold, of all devices or the fullest (curve, peaks, operators, fullest)
             points: at most so many points per curve; 0: all
             bands: operators that view operators shows by name
             rank: ranks to look at: numbers, ranges, all
@@ -2339,7 +2340,7 @@ class Session:
     def memory_snapshot(
         self,
         *,
-        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline', 'fullest'] = 'summary',
+        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'map', 'events', 'timeline', 'fullest'] = 'summary',
         by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size', 'operator', 'step'] = 'frame',
         at: str | Iterable[str] | None = None,
         rules: str | Iterable[str] | None = None,
@@ -2364,13 +2365,13 @@ class Session:
             holotrace.open("traces/").memory_snapshot(top=10)
 
         Arguments:
-            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline, fullest)
+            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, map, events, timeline, fullest)
             by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with attach= the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
-            at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
+            at: moment that peak, fragmentation, blocks and map show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
             range: events that timeline and events show, from A to B: "1s:1.5s", "4000:5000", "peak:"
-            points: points of the timeline
+            points: points of the timeline, and of the longest segment of map
             bands: keys of the timeline; the rest is one
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none

@@ -35,7 +35,7 @@ static enum ht_status judge(
 const struct ht_attach_kind ht_attach_kind_execution_trace = {
 	.name = "execution-trace",
 	.what = "an execution trace",
-	.use = "events shows its nodes: columns et.node, et.op_schema, ...",
+	.use = "events shows its nodes: columns et.node, et.op_schema, ...; memory-timeline and memory-snapshot derive categories of memory",
 	.sniff = sniff,
 	.judge = judge,
 };

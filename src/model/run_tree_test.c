@@ -46,6 +46,9 @@ static void gpu_runs(void **state)
 	expect((const char *const[]){ "x/run/rank0.json", "x/run/rank1.json", NULL },
 	        (const char *const[]){ "run rank0.json 0 gpu rank0.json -1",
 	                "run rank1.json 0 gpu rank1.json -1" });
+	expect((const char *const[]){ "x/run/rank0.pickle", "x/run/rank1.pftrace", NULL },
+	        (const char *const[]){ "run rank0.pickle 0 gpu rank0.pickle -1",
+	                "run rank1.pftrace 0 gpu rank1.pftrace -1" });
 	expect((const char *const[]){ "w.5.pt.trace.json", NULL },
 	        (const char *const[]){ ". w 1 gpu w -1" });
 }

@@ -388,12 +388,16 @@ static enum ht_status add_skipped(struct finder *finder, size_t i, const struct 
 	        !ht_dirs_list(&taken, finder->arena, finder->entries.data, finder->entries.n,
 	                sizeof(struct entry)))
 		return ht_fail_nomem(finder->ctx);
+	struct ht_skipped *files = finder->skipped.data;
+	size_t n = i;
 	for (struct stat st; i < finder->skipped.n; i++) {
-		const struct ht_skipped *file = (const struct ht_skipped *)finder->skipped.data + i;
-		if (file->why == reader->what && !ht_dirs_has(&taken, file->path) &&
-		        !stat(file->path, &st) && !ht_raw_forms_has(&raw, file->path))
-			HT_TRY(add_entry(finder, file->path, st.st_dev, st.st_ino));
+		if (files[i].why == reader->what && !ht_dirs_has(&taken, files[i].path) &&
+		        !stat(files[i].path, &st) && !ht_raw_forms_has(&raw, files[i].path))
+			HT_TRY(add_entry(finder, files[i].path, st.st_dev, st.st_ino));
+		else
+			files[n++] = files[i];
 	}
+	finder->skipped.n = n; /* what is taken is no longer skipped */
 	return HT_OK;
 }
 

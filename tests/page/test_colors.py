@@ -51,6 +51,14 @@ def test_contrast_of_the_tokens():
     assert not problems, "\n".join(problems)
 
 
+def test_rests_of_bands_tell_apart():
+    """"(others)" and "(not in the recording)" of memory over time, beside the ground."""
+    for name, color in blocks():
+        assert contrast(color["rest"], color["idle"]) >= 1.7, name
+        assert contrast(color["rest"], color["host"]) >= 1.2, name
+        assert contrast(color["rest"], color["bg"]) >= 2.5, name
+
+
 def test_both_dark_themes_are_one():
     (_, _), (_, by_system), (_, by_choice) = blocks()
     assert by_system == by_choice

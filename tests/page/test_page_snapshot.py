@@ -1,6 +1,8 @@
 """Memory snapshots on the page and in the report, in Chromium, against the command line's numbers."""
 import json
 import shutil
+import subprocess
+import sys
 import urllib.parse
 
 import pytest
@@ -61,12 +63,46 @@ def test_memory_view(folder, tmp_path):
         served.drive("snapshot.mjs", url, wanted, served.SCREENSHOTS)
 
 
+@pytest.mark.alone
+def test_large(tmp_path):
+    """What is sent for a picture does not grow with the file; of 1 GB the timeline is there in two seconds, at 50 frames/s."""
+    (tmp_path / "run").mkdir()
+    subprocess.run([sys.executable, support.ROOT / "bench" / "make_snapshot.py", "1000" if support.LONG else "20",
+                    tmp_path / "run" / "rank0.pickle", "8"], check=True)
+    with served.serving(tmp_path) as url:
+        run, = served.wait_ready(url)["runs"]
+        said = json.loads(served.drive("snapshot_large.mjs", url, f"#/{urllib.parse.quote(run['id'], safe='')}/memory"))
+    assert said["errors"] == [] and said["n"] == 9, said
+    sent = {urllib.parse.parse_qs(one["name"][1:]).get("view", ["summary"])[0]: one["bytes"] for one in said["sent"]}
+    assert {"summary", "timeline", "map", "peak"} <= set(sent) and max(sent.values()) < 1_500_000, sent
+    if support.LONG:
+        assert said["shown"] <= 2000 and said["perSecond"] >= 50, said
+
+
 def test_report(folder, tmp_path):
     page = tmp_path / "report.html"
     support.output("report", folder / "run", "-o", page)
     timeline = rows_of(served.table("memory-snapshot", folder / "run", "--view", "fullest"))
     assert {row["rank"] for row in timeline} == {RANKS.index("oom")}
-    served.drive("snapshot_report.mjs", page, json.dumps(sorted({row["key"] for row in timeline})))
+    peak = next(note for note in served.table("memory-snapshot", folder / "run")["notes"] if "allocated at the peak" in note)
+    served.drive("snapshot_report.mjs", page, "Live memory of rank", json.dumps(sorted({row["key"] for row in timeline})), peak)
+
+
+def test_report_of_a_trace(tmp_path):
+    """Without a snapshot the profiler's [memory] events have the same picture, by operator."""
+    page, trace = tmp_path / "report.html", support.ROOT / "examples" / "train"
+    support.output("report", trace, "-o", page)
+    table = served.table("memory-curve", trace, "--view", "fullest")
+    bands = rows_of(table)
+    curve = rows_of(served.table("memory-curve", trace, "--view", "peaks"))
+    gpu = next(row for row in curve if row["device"] == "cuda:0")
+    assert {(row["rank"], row["device"]) for row in bands} == {(0, "cuda:0")}
+    at_peak = [row for row in bands if row["index"] == gpu["allocated_index"]]
+    assert sum(row["bytes"] for row in at_peak) == gpu["allocated_bytes"] and len({row["index"] for row in bands}) <= 500
+    note, = table["notes"]
+    first = max(at_peak, key=lambda row: row["bytes"])
+    assert f'{first["operator"]} {100 * first["bytes"] / gpu["allocated_bytes"]:.0f}' in note
+    served.drive("snapshot_report.mjs", page, "by operator", json.dumps(sorted({row["operator"] for row in bands})), note)
 
 
 def test_a_run_without_snapshots_has_no_section(tmp_path):

@@ -48,6 +48,23 @@ def test_the_url_comes_at_once(tmp_path):
         assert server.url == f"http://127.0.0.1:{server.port}/"
 
 
+def test_plain_snapshots_and_perfetto_traces(tmp_path):
+    """Names without .json are files all the same: snapshots of two ranks, which no trace is beside, and a Perfetto trace."""
+    data = support.ROOT / "tests" / "snapshot" / "data" / "plain"
+    for rank, name in enumerate(("leak", "clean")):
+        old(tmp_path / "memory" / f"rank{rank}.pickle", gzip.decompress((data / f"{name}.pickle.gz").read_bytes()))
+    (tmp_path / "a.json").write_text(event("first"))
+    support.output("convert", tmp_path / "a.json", "-o", tmp_path / "out.pftrace")
+    (tmp_path / "perfetto").mkdir()
+    shutil.move(tmp_path / "out.pftrace", tmp_path / "perfetto" / "rank0.pftrace")
+    (tmp_path / "a.json").unlink()
+    with serving(tmp_path) as server:
+        runs = by_name(server.until(lambda runs: len(runs["runs"]) == 2 and
+                                    all(run["state"] in ("ready", "failed") for run in runs["runs"])))
+    assert {name: (run["state"], [worker["name"] for worker in run["workers"]]) for name, run in runs.items()} == {
+        "memory": ("ready", ["rank0.pickle", "rank1.pickle"]), "perfetto": ("ready", ["rank0.pftrace"])}
+
+
 def test_a_directory_that_grows(tmp_path):
     with serving(tmp_path) as server:
         assert server.until(lambda runs: not runs["scanning"])["runs"] == []

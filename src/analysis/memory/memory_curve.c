@@ -8,17 +8,22 @@
  *   active     allocated, or freed and still waited for by a stream; NPU
  * Views: "curve", every point, or as many per curve as --points says (thin_out.h); "peaks", per curve the most of each
  * and the first time of it; "operators", what the operators hold of the allocated bytes (memory_bands.h), after the event with
- * the most allocated of each of --points pieces, so that the peak is among them.
+ * the most allocated of each of --points pieces, so that the peak is among them; "fullest", the same of the rank and device with the
+ * highest peak alone, a GPU where there is one, in at most 500 points.
  * All events count unless steps or an annotation are chosen. Blind to memory that PyTorch does not allocate. O(n log n).
  *
  * Example: +4 MiB at 0, +2 MiB at 1 us, -2 MiB at 3 us: points 4, 6, 4 MiB; peak 6 MiB at 1 us.
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
+#include "model/finding/finding.h"
 #include "model/memory/memory_bands.h"
 #include "model/numbers/thin_out.h"
 
 #include <string.h>
+
+/* A picture is no wider. */
+#define MAX_FULLEST_POINTS 500
 
 static enum ht_status check(struct ht_run *run);
 static enum ht_status follow(struct ht_run *run, struct ht_part *part);
@@ -88,11 +93,13 @@ static const struct ht_schema schemas[] = {
 	{ "curve", curve_columns, HT_COUNT(curve_columns) },
 	{ "peaks", peak_columns, HT_COUNT(peak_columns) },
 	{ "operators", band_columns, HT_COUNT(band_columns) },
+	{ "fullest", band_columns, HT_COUNT(band_columns) },
 };
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "curve", "every point, the peaks of each curve, or what operators hold",
-	        "curve|peaks|operators" },
+	{ "view", HT_STR, "curve",
+	        "every point, the peaks of each curve, or what operators hold, of all devices or the fullest",
+	        "curve|peaks|operators|fullest" },
 	{ "points", HT_I64, "10240", "at most so many points per curve; 0: all", NULL },
 	{ "bands", HT_I64, "12", "operators that view operators shows by name", NULL },
 };
@@ -116,6 +123,7 @@ const struct ht_analysis ht_analysis_memory_curve = {
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
 	        .over_time = &over_time,
+	        .charts = "fullest",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
@@ -270,6 +278,8 @@ static enum ht_status put_operators(
         const struct curve *c, const struct ht_memory_owners *owners, size_t first)
 {
 	size_t n_points = (size_t)ht_run_i64(c->run, "points"), at = 0;
+	if (ht_run_is(c->run, "view", "fullest") && (!n_points || n_points > MAX_FULLEST_POINTS))
+		n_points = MAX_FULLEST_POINTS;
 	size_t n_piece = n_points && c->n > n_points ? (c->n + n_points - 1) / n_points : 1;
 	struct ht_memory_bands bands;
 	HT_TRY(ht_memory_bands_make(
@@ -306,20 +316,52 @@ static enum ht_status find_owners(struct ht_run *run, const struct ht_memory_eve
 	return HT_OK;
 }
 
+/* The end of the curve that starts at an event; its totals are filled in. */
+static size_t curve_end(const struct ht_memory_events *events, size_t first)
+{
+	size_t end = first + 1;
+	while (end < events->n && ht_memory_same_curve(&events->list[first], &events->list[end]))
+		end++;
+	ht_memory_fill_totals(events->list + first, end - first);
+	return end;
+}
+
+/* Where the curve begins that goes highest: of a GPU where there is one. */
+static size_t find_fullest(const struct ht_memory_events *events)
+{
+	size_t fullest = 0;
+	int64_t most = HT_NO_I64;
+	for (size_t first = 0, end; first < events->n; first = end) {
+		bool is_better_kind =
+		        events->list[first].device_type && !events->list[fullest].device_type;
+		bool is_worse_kind =
+		        !events->list[first].device_type && events->list[fullest].device_type;
+		int64_t here = HT_NO_I64;
+		end = curve_end(events, first);
+		for (size_t i = first; i < end; i++)
+			here = events->list[i].allocated > here ? events->list[i].allocated : here;
+		if (is_better_kind || (!is_worse_kind && here > most)) {
+			fullest = first;
+			most = here;
+		}
+	}
+	return fullest;
+}
+
 static enum ht_status follow(struct ht_run *run, struct ht_part *part)
 {
-	bool peaks = ht_run_is(run, "view", "peaks"), by_op = ht_run_is(run, "view", "operators");
+	bool peaks = ht_run_is(run, "view", "peaks"),
+	     is_fullest = ht_run_is(run, "view", "fullest");
+	bool by_op = is_fullest || ht_run_is(run, "view", "operators");
 	struct ht_memory_events events;
 	struct ht_memory_owners owners = { .events = NULL };
 	HT_TRY(ht_memory_events_collect(run, &events));
-	if (by_op)
+	if (by_op && events.n)
 		HT_TRY(find_owners(run, &events, &owners));
-	for (size_t first = 0, end; first < events.n; first = end) {
+	size_t from = is_fullest ? find_fullest(&events) : 0;
+	for (size_t first = from, end; first < events.n; first = is_fullest ? events.n : end) {
 		struct ht_memory_event *list = events.list + first;
-		for (end = first + 1; end < events.n; end++)
-			if (!ht_memory_same_curve(list, &events.list[end]))
-				break;
-		ht_memory_fill_totals(list, end - first);
+		end = curve_end(&events, first);
 		struct curve curve = { run, part->facts[0], ht_memory_device_name(run, list),
 			list->component, list, end - first };
 		if (!curve.device)
@@ -330,7 +372,46 @@ static enum ht_status follow(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+/* What is held at the peak of bands, and by whom. */
+static struct ht_finding explain_peak(const ht_table *bands)
+{
+	struct ht_finding f = ht_finding("memory-peak", HT_STATE_FOUND);
+	size_t n = ht_table_n_rows(bands), top = 0, taken[3] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
+	for (size_t i = 1; i < n; i++)
+		if (ht_table_i64(bands, i, BAND_ALLOCATED_BYTES) >
+		        ht_table_i64(bands, top, BAND_ALLOCATED_BYTES))
+			top = i;
+	int64_t peak = ht_table_i64(bands, top, BAND_ALLOCATED_BYTES);
+	ht_finding_value(&f, (double)peak, "bytes");
+	for (size_t k = 0; k < HT_COUNT(taken); k++) {
+		size_t best = SIZE_MAX;
+		for (size_t i = top; i < n && ht_table_i64(bands, i, BAND_INDEX) ==
+		                                      ht_table_i64(bands, top, BAND_INDEX);
+		        i++)
+			if (i != taken[0] && i != taken[1] &&
+			        (best == SIZE_MAX || ht_table_i64(bands, i, BAND_BYTES) >
+			                                     ht_table_i64(bands, best, BAND_BYTES)))
+				best = i;
+		if (best == SIZE_MAX || peak <= 0 || !ht_table_i64(bands, best, BAND_BYTES))
+			break;
+		struct ht_finding_item item = ht_item("", ht_table_str(bands, best, BAND_OPERATOR));
+		item.share = (double)ht_table_i64(bands, best, BAND_BYTES) / (double)peak;
+		ht_finding_item(&f, &item);
+		taken[k] = best;
+	}
+	ht_finding_next(&f, "memory-curve");
+	ht_finding_arg(&f, "view", "operators");
+	return f;
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	return ht_parts_rows_or(run, parts, table, ht_memory_none_note(run));
+	struct ht_parts one = *parts;
+	if (ht_run_is(run, "view", "fullest") && ht_parts_n_rows(parts, 0)) {
+		one.list = ht_memory_fullest(parts, BAND_ALLOCATED_BYTES);
+		one.n = 1;
+		struct ht_finding peak = explain_peak(one.list->facts[0]);
+		HT_TRY(ht_finding_note(run->scratch, &peak, table));
+	}
+	return ht_parts_rows_or(run, &one, table, ht_memory_none_note(run));
 }

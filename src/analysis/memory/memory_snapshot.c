@@ -8,16 +8,20 @@
  *
  * Views: summary, a row per device; peak, what lives at a moment by key; leaks, stacks whose blocks pile up from step to
  * step (mem_steps.h); oom, why requests failed (mem_oom.h); fragmentation (mem_state.h); segments; churn, allocations per step; pools;
- * blocks, the address map at a moment; events; timeline, bytes by key over time; fullest, that of the rank and device
+ * blocks, the address map at a moment; map, the same in few rows for pictures (mem_view_map.c); events; timeline, bytes by key over time; fullest, that of the rank and device
  * with the highest peak alone. O(events × log).
  *
  * Example: alloc 600 B at 0, alloc 3 MiB, free the first: blocks of 1,024 B and 3 MiB; peak 3,146,752 B after the second
  * event, with 2 blocks; end 3 MiB.
  */
 #include "analysis/analysis.h"
+#include "et/et_memory.h"
+#include "model/memory/memory_bands.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_findings.h"
 #include "model/snapshot/mem_view.h"
+
+#include <string.h>
 
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -31,6 +35,7 @@ static const struct ht_column segment_columns[] = HT_COLUMN_ENTRIES(HT_MEM_SEGME
 static const struct ht_column churn_columns[] = HT_COLUMN_ENTRIES(HT_MEM_CHURN_COLUMNS);
 static const struct ht_column pool_columns[] = HT_COLUMN_ENTRIES(HT_MEM_POOL_COLUMNS);
 static const struct ht_column block_columns[] = HT_COLUMN_ENTRIES(HT_MEM_BLOCK_COLUMNS);
+static const struct ht_column map_columns[] = HT_COLUMN_ENTRIES(HT_MEM_MAP_COLUMNS);
 static const struct ht_column event_columns[] = HT_COLUMN_ENTRIES(HT_MEM_EVENT_COLUMNS);
 static const struct ht_column timeline_columns[] = HT_COLUMN_ENTRIES(HT_MEM_TIMELINE_COLUMNS);
 #define VIEW(name)                                                                                 \
@@ -47,6 +52,7 @@ static const struct ht_schema schemas[] = {
 	VIEW(churn),
 	{ "pools", pool_columns, HT_COUNT(pool_columns) },
 	{ "blocks", block_columns, HT_COUNT(block_columns) },
+	VIEW(map),
 	{ "events", event_columns, HT_COUNT(event_columns) },
 	VIEW(timeline),
 	{ "fullest", timeline_columns, HT_COUNT(timeline_columns) },
@@ -54,17 +60,17 @@ static const struct ht_schema schemas[] = {
 
 static const ht_mem_view_fn views[] = { ht_mem_view_summary, ht_mem_view_peak, ht_mem_view_leaks,
 	ht_mem_view_oom, ht_mem_view_fragmentation, ht_mem_view_segments, ht_mem_view_churn,
-	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_events, ht_mem_view_timeline,
-	ht_mem_view_fullest };
+	ht_mem_view_pools, ht_mem_view_blocks, ht_mem_view_map, ht_mem_view_events,
+	ht_mem_view_timeline, ht_mem_view_fullest };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary", "what to show",
-	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|events|timeline|fullest" },
+	        "summary|peak|leaks|oom|fragmentation|segments|churn|pools|blocks|map|events|timeline|fullest" },
 	{ "by", HT_STR, "frame",
 	        "what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with --attach the operator or step of the trace",
 	        "frame|stack|module|annotation|category|pool|size|operator|step" },
 	{ "at", HT_STR, NULL,
-	        "moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)",
+	        "moment that peak, fragmentation, blocks and map show: peak, end, oom, number of an event, or time since the first (1.5s)",
 	        NULL },
 	{ "rules", HT_STR, NULL,
 	        "categories of your own, tried first: \"category=text,...\", text of a frame like \"train.py:62 step\"",
@@ -73,7 +79,8 @@ static const struct ht_param params[] = {
 	{ "range", HT_STR, NULL,
 	        "events that timeline and events show, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"",
 	        NULL },
-	{ "points", HT_I64, "500", "points of the timeline", NULL },
+	{ "points", HT_I64, "500", "points of the timeline, and of the longest segment of map",
+	        NULL },
 	{ "bands", HT_I64, "10", "keys of the timeline; the rest is one", NULL },
 };
 
@@ -119,6 +126,24 @@ static size_t view_of(const struct ht_run *run)
 	return i;
 }
 
+/* Categories that an execution trace shows, where one joins the trace of the run. */
+static enum ht_status derive_categories(struct ht_run *run, struct ht_mem_view *view)
+{
+	struct ht_et_memory memory;
+	if (!ht_n_events(run->trace))
+		return HT_OK;
+	HT_TRY(ht_et_memory_derive(run, &memory));
+	if (!memory.is_there)
+		return HT_OK;
+	uint8_t *by_row = ht_arena_room(run->scratch, ht_n_events(run->trace));
+	if (!by_row)
+		return ht_fail_nomem(run->ctx);
+	memset(by_row, HT_MEMORY_UNKNOWN, ht_n_events(run->trace));
+	for (size_t i = 0; i < memory.events.n; i++)
+		by_row[memory.events.list[i].row] = memory.category[i];
+	return ht_mem_view_use_derived(run, by_row, view);
+}
+
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 {
 	enum ht_mem_by by = ht_mem_by_parse(ht_run_str(run, "by"));
@@ -127,6 +152,8 @@ static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_mem_view_make(run, by, ht_run_str(run, "rules"), &v, &is_there));
 	if (!is_there)
 		return HT_OK;
+	if (by == HT_MEM_BY_CATEGORY)
+		HT_TRY(derive_categories(run, &v));
 	v.table = part->facts[0];
 	v.every_ns = ht_run_duration_ns(run, "every");
 	return views[view_of(run)](&v);
@@ -138,7 +165,7 @@ static enum ht_status add_notes(struct ht_run *run, ht_table *table)
 	if (ht_run_is(run, "by", "category") &&
 	        (ht_run_is(run, "view", "peak") || ht_run_is(run, "view", "timeline")))
 		HT_TRY(ht_table_add_note(table,
-		        "categories that the snapshot does not record are estimated by rules over the stacks"));
+		        "categories that neither the snapshot records nor an attached execution trace shows are estimated by rules over the stacks"));
 	if (ht_run_is(run, "view", "peak"))
 		ht_table_set_bar(table, "share");
 	return HT_OK;
@@ -159,21 +186,6 @@ static enum ht_status note_findings(
 	return f.state == HT_STATE_FOUND ? ht_finding_note(run->scratch, &f, table) : HT_OK;
 }
 
-/* The rank whose timeline goes highest. */
-static struct ht_part *fullest_of(const struct ht_parts *parts)
-{
-	size_t fullest = 0;
-	int64_t most = HT_NO_I64;
-	for (size_t p = 0; p < parts->n; p++)
-		for (size_t i = 0; i < ht_table_n_rows(parts->list[p].facts[0]); i++) {
-			int64_t bytes =
-			        ht_table_i64(parts->list[p].facts[0], i, TIMELINE_ALLOCATED_BYTES);
-			fullest = bytes > most ? p : fullest;
-			most = bytes > most ? bytes : most;
-		}
-	return &parts->list[fullest];
-}
-
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	static const char none[] =
@@ -184,7 +196,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		HT_TRY(note_findings(run, parts, table));
 	struct ht_parts one = *parts;
 	if (ht_run_is(run, "view", "fullest") && parts->n > 1) {
-		one.list = fullest_of(parts);
+		one.list = ht_memory_fullest(parts, TIMELINE_ALLOCATED_BYTES);
 		one.n = 1;
 	}
 	return ht_parts_rows_or(run, &one, table,

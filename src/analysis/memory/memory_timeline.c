@@ -6,7 +6,9 @@
  *       bytes where the file has no totals), and what it has reserved;
  *   a raw memory timeline of PyTorch's memory profiler, which knows the category of each tensor: parameter,
  *       optimizer state, input, temporary, activation, gradient, autograd detail, unknown. It is given as
- *       a trace, or with --file, and then other traces are not looked at.
+ *       a trace, or with --file, and then other traces are not looked at;
+ *   both an execution trace that joins them (--attach) and [memory] events: the same categories per device, derived from what nodes do
+ *       with the tensors (et/et_memory.h); column source.
  *
  * Views: "summary", per device (or timeline) and category: peak, when, what it held when the total peaked,
  * and what was left at the end. "series": every change of the total. "categories": every change of a raw
@@ -20,6 +22,7 @@
  * 4 parameter and 2 activation; 4 MiB at the end.
  */
 #include "analysis/analysis.h"
+#include "et/et_memory.h"
 #include "model/memory/memory_events.h"
 #include "model/memory/memory_samples.h"
 #include "base/checked.h"
@@ -30,6 +33,9 @@
 static enum ht_status choose_view(struct ht_run *run);
 static enum ht_status follow_memory(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
+
+#define SOURCE_SENTENCE                                                                            \
+	"who says the category: recorded (memory timeline), execution-trace (derived); null for totals"
 
 #define SUMMARY_COLUMNS(COLUMN)                                                                    \
 	COLUMN(SUMMARY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace, null for a file", NULL)   \
@@ -50,7 +56,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "that over the total's peak", NULL)                                                \
 	COLUMN(SUMMARY_FINAL_BYTES, "final_bytes", HT_BYTES, HT_DETAIL,                            \
 	        "held after the last event", NULL)                                                 \
-	COLUMN(SUMMARY_CHANGES, "changes", HT_I64, HT_DETAIL, "points at which it changed", NULL)
+	COLUMN(SUMMARY_CHANGES, "changes", HT_I64, HT_DETAIL, "points at which it changed", NULL)  \
+	COLUMN(SUMMARY_SOURCE, "source", HT_STR, HT_DETAIL, SOURCE_SENTENCE, NULL)
 HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 
 #define SERIES_COLUMNS(COLUMN)                                                                     \
@@ -87,7 +94,10 @@ HT_COLUMNS(series_columns, SERIES_COLUMNS);
 	COLUMN(CATEGORY_UNKNOWN_BYTES, "unknown_bytes", HT_BYTES, HT_MEASURE,                      \
 	        "held by things of unknown purpose", NULL)                                         \
 	COLUMN(CATEGORY_TOTAL_BYTES, "total_bytes", HT_BYTES, HT_MEASURE, "sum of the categories", \
-	        NULL)
+	        NULL)                                                                              \
+	COLUMN(CATEGORY_DEVICE, "device", HT_STR, HT_KEY,                                          \
+	        "cpu, cuda:0, ...; null for a raw timeline", NULL)                                 \
+	COLUMN(CATEGORY_SOURCE, "source", HT_STR, HT_DETAIL, SOURCE_SENTENCE, NULL)
 HT_COLUMNS(category_columns, CATEGORY_COLUMNS);
 
 #define ROW_COLUMNS(COLUMN)                                                                        \
@@ -131,7 +141,8 @@ const struct ht_analysis ht_analysis_memory_timeline = {
 	                "How much memory is in use over time, what holds it, and when does it peak?",
 	        .method =
 	                "The allocator's totals after every allocation and free of the traces, or the "
-	                "running sums per category of a raw memory timeline file.",
+	                "running sums per category of a raw memory timeline file; with an attached "
+	                "execution trace categories are derived from what operators do with the tensors.",
 	        .hta = "MemoryAnalysis",
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
@@ -197,9 +208,25 @@ static void put_rank(const struct ht_run *run, ht_table *table)
 		ht_table_put_i64(table, SUMMARY_RANK, run->rank);
 }
 
-static void put_category_summary(
-        const struct ht_run *run, ht_table *table, const struct ht_memory_sample *samples, size_t n)
+/* What the categories of a device hold over time. */
+struct held {
+	const struct ht_memory_sample *samples;
+	size_t n;
+	const char *device; /* NULL: of a file, which does not say */
+	const char *source;
+	bool is_derived; /* inputs and autograd's details are not told apart from what is unknown */
+};
+
+static bool is_told(const struct held *held, size_t category)
 {
+	return !held->is_derived ||
+	       (category != HT_MEMORY_INPUT && category != HT_MEMORY_AUTOGRAD_DETAIL);
+}
+
+static void put_category_summary(const struct ht_run *run, ht_table *table, const struct held *held)
+{
+	const struct ht_memory_sample *samples = held->samples;
+	size_t n = held->n;
 	struct peak peaks[HT_N_MEMORY_CATEGORIES + 1] = { 0 };
 	size_t i_peak = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -214,11 +241,14 @@ static void put_category_summary(
 	for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
 		peaks[c].at_total_peak_bytes = samples[i_peak].bytes[c];
 	for (size_t c = 0; c <= HT_N_MEMORY_CATEGORIES; c++) {
+		if (!is_told(held, c))
+			continue;
 		ht_table_row(table);
 		put_rank(run, table);
-		ht_table_put_null(table, SUMMARY_DEVICE);
+		ht_table_put_str(table, SUMMARY_DEVICE, held->device);
 		put_peak(table, c == TOTAL ? "total" : ht_memory_category_name(c), &peaks[c],
 		        peaks[TOTAL].peak_bytes);
+		ht_table_put_str(table, SUMMARY_SOURCE, c == TOTAL ? NULL : held->source);
 	}
 }
 
@@ -239,16 +269,20 @@ static void put_total_series(
 	}
 }
 
-static void put_category_series(
-        const struct ht_run *run, ht_table *table, const struct ht_memory_sample *samples, size_t n)
+static void put_category_series(const struct ht_run *run, ht_table *table, const struct held *held)
 {
+	const struct ht_memory_sample *samples = held->samples;
+	size_t n = held->n;
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
 		put_rank(run, table);
 		ht_table_put_i64(table, CATEGORY_TS_NS, samples[i].ts_ns);
 		for (size_t c = 0; c < HT_N_MEMORY_CATEGORIES; c++)
-			ht_table_put_i64(table, CATEGORY_PARAMETER_BYTES + c, samples[i].bytes[c]);
+			ht_table_put_known(table, CATEGORY_PARAMETER_BYTES + c,
+			        is_told(held, c) ? samples[i].bytes[c] : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, CATEGORY_TOTAL_BYTES, ht_memory_sample_total(&samples[i]));
+		ht_table_put_str(table, CATEGORY_DEVICE, held->device);
+		ht_table_put_str(table, CATEGORY_SOURCE, held->source);
 	}
 }
 
@@ -264,6 +298,52 @@ static void put_exported(
 	}
 }
 
+static bool knows_any(const struct held *held)
+{
+	for (size_t i = 0; i < held->n; i++)
+		for (size_t c = 0; c < HT_MEMORY_UNKNOWN; c++)
+			if (held->samples[i].bytes[c])
+				return true;
+	return false;
+}
+
+/* The categories of each device, from the execution trace that joins the rank in hand. */
+static enum ht_status derive_categories(struct ht_run *run, ht_table *table)
+{
+	struct ht_et_memory memory;
+	struct ht_memory_events chosen;
+	bool as_series = ht_run_is(run, "view", "categories");
+	if (!as_series && !ht_run_is(run, "view", "summary"))
+		return HT_OK;
+	HT_TRY(ht_et_memory_derive(run, &memory));
+	if (!memory.is_there)
+		return HT_OK;
+	HT_TRY(ht_memory_events_collect(run, &chosen));
+	const struct ht_memory_event *events = memory.events.list;
+	for (size_t first = 0, end, at = 0; first < memory.events.n; first = end) {
+		struct ht_memory_sample *samples;
+		size_t n = 0;
+		for (end = first + 1; end < memory.events.n; end++)
+			if (!ht_memory_same_curve(&events[end], &events[first]))
+				break;
+		HT_TRY(ht_et_memory_samples(run, &memory, first, end, &samples));
+		/* both lists have one order */
+		for (size_t i = first; i < end; i++)
+			if (at < chosen.n && chosen.list[at].row == events[i].row) {
+				samples[n++] = samples[i - first];
+				at++;
+			}
+		struct held held = { samples, n, ht_memory_device_name(run, &events[first]),
+			"execution-trace", true };
+		if (!held.device)
+			return ht_fail_nomem(run->ctx);
+		/* of a CPU beside GPUs nothing is known as a rule */
+		if (n && (events[first].device_type || knows_any(&held)))
+			(as_series ? put_category_series : put_category_summary)(run, table, &held);
+	}
+	return HT_OK;
+}
+
 static enum ht_status follow_categories(struct ht_run *run, ht_table *table)
 {
 	const struct ht_memory_sample *samples = NULL;
@@ -275,13 +355,14 @@ static enum ht_status follow_categories(struct ht_run *run, ht_table *table)
 	}
 	HT_TRY(ht_memory_samples_find(run->ctx, run->trace, run->scratch, &samples, &n));
 	if (!n)
-		return HT_OK;
+		return derive_categories(run, table);
+	struct held held = { samples, n, NULL, "recorded", false };
 	if (ht_run_is(run, "view", "categories"))
-		put_category_series(run, table, samples, n);
+		put_category_series(run, table, &held);
 	else if (ht_run_is(run, "view", "series"))
 		put_total_series(run, table, samples, n);
 	else
-		put_category_summary(run, table, samples, n);
+		put_category_summary(run, table, &held);
 	return HT_OK;
 }
 
@@ -298,6 +379,7 @@ static void put_curve(ht_table *table, int64_t rank, const char *device, const c
 	ht_table_put_i64(table, SUMMARY_RANK, rank);
 	ht_table_put_str(table, SUMMARY_DEVICE, device);
 	put_peak(table, category, peak, total_peak_bytes);
+	ht_table_put_null(table, SUMMARY_SOURCE);
 }
 
 static void put_device_summary(ht_table *table, int64_t rank, const char *device,
@@ -383,7 +465,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (run->step || run->annotation)
 		note = "no memory events in the selection";
 	if (ht_run_is(run, "view", "categories") || ht_run_is(run, "view", "rows"))
-		note = "no raw memory timeline: give one with --file";
+		note = "no raw memory timeline, and no execution trace to derive categories from: give one with --attach";
 	if (is_from_file(run))
 		note = "the file holds no events";
 	HT_TRY(ht_parts_rows_or(run, parts, table, note));

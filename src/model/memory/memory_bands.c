@@ -122,3 +122,16 @@ enum ht_status ht_memory_bands_make(struct ht_run *run, const struct ht_memory_o
 	*ret_bands = bands;
 	return HT_OK;
 }
+
+struct ht_part *ht_memory_fullest(const struct ht_parts *parts, size_t column)
+{
+	size_t fullest = 0;
+	int64_t most = HT_NO_I64;
+	for (size_t p = 0; p < parts->n; p++)
+		for (size_t i = 0; i < ht_table_n_rows(parts->list[p].facts[0]); i++) {
+			int64_t bytes = ht_table_i64(parts->list[p].facts[0], i, column);
+			fullest = bytes > most ? p : fullest;
+			most = bytes > most ? bytes : most;
+		}
+	return &parts->list[fullest];
+}

@@ -8,6 +8,7 @@
 #define HT_MODEL_MEMORY_MEMORY_BANDS_H
 
 #include "model/memory/memory_events.h"
+#include "model/part.h"
 
 struct ht_memory_bands {
 	const char **names; /* the heaviest first, others last */
@@ -28,5 +29,9 @@ struct ht_memory_owners {
 /* Of the events [first, end), which are a curve; at most so many bands, and one of others. Memory in scratch. */
 enum ht_status ht_memory_bands_make(struct ht_run *run, const struct ht_memory_owners *owners,
         size_t first, size_t end, size_t max_bands, struct ht_memory_bands *ret_bands) HT_MUST_USE;
+
+/* Of parts whose first table is a curve: the one that goes highest by the values of a column, the first where equal. There is one part or
+ * more. */
+struct ht_part *ht_memory_fullest(const struct ht_parts *parts, size_t column);
 
 #endif

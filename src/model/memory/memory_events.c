@@ -154,10 +154,11 @@ static bool may_be_around(const struct ht_trace *t, uint32_t row)
 	return kind == HT_KIND_CPU_OP || kind == HT_KIND_ANNOTATION || kind == HT_KIND_PYTHON;
 }
 
-/* By row of a memory event: the innermost span of its thread that is open at its time. */
-static enum ht_status find_around(struct ht_run *run, const int64_t *ends, uint32_t **ret_around)
+enum ht_status ht_memory_around_find(
+        struct ht_run *run, const struct ht_op_tree *tree, uint32_t **ret_around)
 {
 	const struct ht_trace *t = run->trace;
+	const int64_t *ends = tree->ends;
 	uint32_t *around = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *around);
 	if (!around)
 		return ht_fail_nomem(run->ctx);
@@ -196,7 +197,7 @@ enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_eve
 	struct ht_memory_op *ops = ht_arena_alloc(run->scratch, (events->n + 1) * sizeof *ops);
 	if (!ops)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(find_around(run, tree->ends, &around));
+	HT_TRY(ht_memory_around_find(run, tree, &around));
 	for (size_t i = 0; i < events->n; i++) {
 		uint32_t row = events->list[i].row;
 		uint32_t node = around[row] == HT_NONE ? HT_NONE : tree->of[around[row]];

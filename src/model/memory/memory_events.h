@@ -55,6 +55,10 @@ struct ht_memory_op {
 };
 enum ht_status ht_memory_ops_find(struct ht_run *run, const struct ht_memory_events *events,
         const struct ht_op_tree *tree, const struct ht_memory_op **ret_ops) HT_MUST_USE;
+/* By row of a memory event: the innermost operator, annotation or Python frame of its thread that is open at its time, HT_NONE; rows of other
+ * kinds have 0. Memory in scratch. */
+enum ht_status ht_memory_around_find(
+        struct ht_run *run, const struct ht_op_tree *tree, uint32_t **ret_around) HT_MUST_USE;
 /* As it is shown: of aten::empty and its kin, which others allocate through, with the one around it; "<unknown>" for nobody and
  * NULL. NULL when out of memory. */
 const char *ht_memory_op_name(struct ht_run *run, const struct ht_memory_op *op);

@@ -9,7 +9,18 @@
 
 #include "store/trace.h"
 
-enum { HT_N_MEMORY_CATEGORIES = 8 };
+/* In the order of the files. */
+enum ht_memory_category {
+	HT_MEMORY_PARAMETER,
+	HT_MEMORY_OPTIMIZER_STATE,
+	HT_MEMORY_INPUT,
+	HT_MEMORY_TEMPORARY,
+	HT_MEMORY_ACTIVATION,
+	HT_MEMORY_GRADIENT,
+	HT_MEMORY_AUTOGRAD_DETAIL,
+	HT_MEMORY_UNKNOWN,
+	HT_N_MEMORY_CATEGORIES
+};
 
 struct ht_memory_sample {
 	int64_t ts_ns;

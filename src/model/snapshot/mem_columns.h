@@ -106,7 +106,11 @@ HT_COLUMN_NUMBERS(HT_MEM_SUMMARY_COLUMNS, N_SUMMARY_COLUMNS);
 	        "of all allocated bytes of the device at that moment", NULL)                       \
 	COLUMN(PEAK_BLOCKS, "blocks", HT_I64, HT_MEASURE, "blocks", NULL)                          \
 	COLUMN(PEAK_REQUESTED_BYTES, "requested_bytes", HT_BYTES, HT_DETAIL,                       \
-	        "bytes that were asked for", NULL)
+	        "bytes that were asked for", NULL)                                                 \
+	COLUMN(PEAK_SOURCE, "source", HT_STR, HT_DETAIL,                                           \
+	        "who says the category: recorded (the file), execution-trace (attached), rules "   \
+	        "(yours), estimated (rules over stacks)",                                          \
+	        NULL)
 HT_COLUMN_NUMBERS(HT_MEM_PEAK_COLUMNS, N_PEAK_COLUMNS);
 
 #define HT_MEM_LEAK_COLUMNS(COLUMN)                                                                \
@@ -272,6 +276,24 @@ HT_COLUMN_NUMBERS(HT_MEM_POOL_COLUMNS, N_POOL_COLUMNS);
 	        NULL)                                                                              \
 	COLUMN(BLOCK_STACK, "stack", HT_STR, HT_DETAIL, "its stack, from the outermost in", NULL)
 HT_COLUMN_NUMBERS(HT_MEM_BLOCK_COLUMNS, N_BLOCK_COLUMNS);
+
+#define HT_MEM_MAP_COLUMNS(COLUMN)                                                                 \
+	COLUMN(MAP_RANK, "rank", HT_I64, HT_KEY, "rank of the snapshot", NULL)                     \
+	COLUMN(MAP_DEVICE, "device", HT_I64, HT_KEY, "index of the GPU", NULL)                     \
+	COLUMN(MAP_SEGMENT, "segment", HT_STR, HT_KEY, "address of the segment", NULL)             \
+	COLUMN(MAP_POOL, "pool", HT_STR, HT_DETAIL, "its pool", NULL)                              \
+	COLUMN(MAP_OFFSET_BYTES, "offset_bytes", HT_BYTES, HT_KEY,                                 \
+	        "where the piece begins in the segment", NULL)                                     \
+	COLUMN(MAP_BYTES, "bytes", HT_BYTES, HT_MEASURE, "its length", NULL)                       \
+	COLUMN(MAP_HELD_BYTES, "held_bytes", HT_BYTES, HT_MEASURE, "of it in blocks", NULL)        \
+	COLUMN(MAP_BLOCKS, "blocks", HT_I64, HT_MEASURE, "blocks in it; 0: free", NULL)            \
+	COLUMN(MAP_STATE, "state", HT_STR, HT_DETAIL,                                              \
+	        "active_allocated, active_pending_free, inactive, or several of them", NULL)       \
+	COLUMN(MAP_KEY, "key", HT_STR, HT_MEASURE,                                                 \
+	        "who allocated most of it, by the parameter by", NULL)                             \
+	COLUMN(MAP_SEGMENTS, "segments", HT_I64, HT_DETAIL,                                        \
+	        "segments of the device; the 64 largest are shown", NULL)
+HT_COLUMN_NUMBERS(HT_MEM_MAP_COLUMNS, N_MAP_COLUMNS);
 
 #define HT_MEM_EVENT_COLUMNS(COLUMN)                                                               \
 	COLUMN(EVENT_RANK, "rank", HT_I64, HT_KEY, "rank of the snapshot", NULL)                   \

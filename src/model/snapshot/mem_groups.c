@@ -140,7 +140,8 @@ struct ht_mem_span ht_mem_view_span(const struct ht_mem_view *v, const struct ht
 static int by_key(const void *x, const void *y)
 {
 	const struct ht_mem_group *a = x, *b = y;
-	return strcmp(a->key, b->key);
+	int by = strcmp(a->key, b->key);
+	return by ? by : strcmp(a->source ? a->source : "", b->source ? b->source : "");
 }
 
 static int by_bytes(const void *x, const void *y)
@@ -160,7 +161,8 @@ enum ht_status ht_mem_groups_find(struct ht_mem_view *v, const struct ht_mem_dev
 		const struct ht_mem_life *life = &d->lives[i];
 		if (!ht_mem_life_allocated(life, event))
 			continue;
-		list[n] = (struct ht_mem_group){ ht_mem_name_of(&v->names, life), life->size,
+		list[n] = (struct ht_mem_group){ ht_mem_name_of(&v->names, life),
+			v->by_source ? ht_mem_source_of(&v->names, life) : NULL, life->size,
 			life->requested, 1 };
 		if (!list[n++].key)
 			return ht_fail_nomem(v->run->ctx);
@@ -168,7 +170,7 @@ enum ht_status ht_mem_groups_find(struct ht_mem_view *v, const struct ht_mem_dev
 	qsort(list, n, sizeof *list, by_key);
 	for (size_t i = 0; i < n; i++) {
 		struct ht_mem_group *last = n_groups ? &list[n_groups - 1] : NULL;
-		if (!last || strcmp(last->key, list[i].key) != 0) {
+		if (!last || by_key(last, &list[i]) != 0) {
 			list[n_groups++] = list[i];
 			continue;
 		}

@@ -76,7 +76,7 @@ static void join_device(struct joining *j, struct ht_mem_join *join)
 			continue;
 		join->n_matched++;
 		j->owners[life] = (struct ht_mem_owner){ j->ops[i].name, j->ops[i].outer,
-			step == HT_NONE ? HT_NO_I64 : j->t->steps[step].number, true };
+			step == HT_NONE ? HT_NO_I64 : j->t->steps[step].number, event->row, true };
 	}
 }
 

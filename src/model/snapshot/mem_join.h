@@ -13,6 +13,7 @@
 struct ht_mem_owner {
 	const char *op, *module; /* NULL: none */
 	int64_t step;            /* HT_NO_I64: outside of steps */
+	uint32_t row;            /* of the [memory] event that allocates it */
 	bool is_matched;         /* the trace has its allocation */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "base/text.h"
+#include "model/memory/memory_samples.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -200,23 +201,77 @@ static const struct ht_mem_said *said_of(struct ht_mem_names *n, uint32_t stack)
 	return said;
 }
 
-static const char *category_of(struct ht_mem_names *n, const struct ht_mem_life *life)
+/* What the trace says of a life; NULL: nothing. */
+static const struct ht_mem_owner *owner_of(
+        const struct ht_mem_names *n, const struct ht_mem_life *life)
+{
+	for (size_t i = 0; n->join && !n->join->is_refused && i < n->history->n_devices; i++) {
+		const struct ht_mem_device *d = &n->history->devices[i];
+		if (life >= d->lives && life < d->lives + d->n_lives)
+			return &n->join->owners[i][life - d->lives];
+	}
+	return NULL;
+}
+
+/* What an execution trace shows a life to be; HT_MEMORY_UNKNOWN. */
+static enum ht_memory_category derived_of(
+        const struct ht_mem_names *n, const struct ht_mem_life *life)
+{
+	const struct ht_mem_owner *owner = n->derived ? owner_of(n, life) : NULL;
+	return owner && owner->is_matched ? (enum ht_memory_category)n->derived[owner->row]
+	                                  : HT_MEMORY_UNKNOWN;
+}
+
+/* A category, and who says so; NULL for unknown. */
+struct category {
+	const char *name, *source;
+};
+
+static struct category estimate(
+        const struct ht_mem_names *n, const struct ht_mem_life *life, enum frame_says says)
+{
+	static const char source[] = "estimated";
+	switch (says) {
+	case SAYS_GRADIENT: return (struct category){ "gradient", source };
+	case SAYS_OPTIMIZER:
+		return (struct category){ outlives_optimizer(n, life) ? "optimizer" : "temporary",
+			source };
+	case SAYS_PARAMETER: return (struct category){ "parameter", source };
+	case SAYS_COMMUNICATION: return (struct category){ "communication", source };
+	case SAYS_BACKWARD:
+		return (struct category){ outlives_optimizer(n, life) ? "gradient" : "temporary",
+			source };
+	case SAYS_FORWARD:
+		return (struct category){ dies_in_its_scope(n, life) ? "temporary" : "activation",
+			source };
+	default: return (struct category){ "unknown", NULL };
+	}
+}
+
+/* The name is NULL when out of memory. */
+static struct category category_of(struct ht_mem_names *n, const struct ht_mem_life *life)
 {
 	const struct ht_trace *t = n->run->trace;
 	if (life->alloc >= 0 && t->mem_events[life->alloc].category != HT_NO_STR)
-		return ht_str(t, t->mem_events[life->alloc].category);
+		return (struct category){ ht_str(t, t->mem_events[life->alloc].category),
+			"recorded" };
 	const struct ht_mem_said *said = said_of(n, life->stack);
-	if (!said || said->rule)
-		return said ? said->rule : NULL;
-	switch ((enum frame_says)said->says) {
-	case SAYS_GRADIENT: return "gradient";
-	case SAYS_OPTIMIZER: return outlives_optimizer(n, life) ? "optimizer" : "temporary";
-	case SAYS_PARAMETER: return "parameter";
-	case SAYS_COMMUNICATION: return "communication";
-	case SAYS_BACKWARD: return outlives_optimizer(n, life) ? "gradient" : "temporary";
-	case SAYS_FORWARD: return dies_in_its_scope(n, life) ? "temporary" : "activation";
-	default: return "unknown";
-	}
+	if (!said)
+		return (struct category){ NULL, NULL };
+	if (said->rule)
+		return (struct category){ said->rule, "rules" };
+	enum ht_memory_category derived = derived_of(n, life);
+	if (derived == HT_MEMORY_UNKNOWN)
+		return estimate(n, life, (enum frame_says)said->says);
+	return (struct category){ derived == HT_MEMORY_OPTIMIZER_STATE
+		                          ? "optimizer"
+		                          : ht_memory_category_name(derived),
+		"execution-trace" };
+}
+
+const char *ht_mem_source_of(struct ht_mem_names *n, const struct ht_mem_life *life)
+{
+	return n->by == HT_MEM_BY_CATEGORY ? category_of(n, life).source : NULL;
 }
 
 /* ---- keys ---- */
@@ -265,6 +320,15 @@ enum ht_mem_by ht_mem_by_parse(const char *word)
 	return HT_MEM_BY_FRAME;
 }
 
+const char *ht_mem_names_stack(struct ht_mem_names *n, uint32_t stack)
+{
+	if (stack == HT_MEM_NO_STACK)
+		return ht_mem_stack_text(n->run, stack);
+	if (!n->stacks[stack])
+		n->stacks[stack] = ht_mem_stack_text(n->run, stack);
+	return n->stacks[stack];
+}
+
 static const char *stack_name(struct ht_mem_names *n, uint32_t stack)
 {
 	const char **place = stack == HT_MEM_NO_STACK ? &n->none : &n->of_stack[stack];
@@ -272,18 +336,6 @@ static const char *stack_name(struct ht_mem_names *n, uint32_t stack)
 		*place = n->by == HT_MEM_BY_FRAME ? ht_mem_user_text(n->run, stack)
 		                                  : ht_mem_stack_text(n->run, stack);
 	return *place;
-}
-
-/* What the trace says of a life; NULL: nothing. */
-static const struct ht_mem_owner *owner_of(
-        const struct ht_mem_names *n, const struct ht_mem_life *life)
-{
-	for (size_t i = 0; n->join && !n->join->is_refused && i < n->history->n_devices; i++) {
-		const struct ht_mem_device *d = &n->history->devices[i];
-		if (life >= d->lives && life < d->lives + d->n_lives)
-			return &n->join->owners[i][life - d->lives];
-	}
-	return NULL;
 }
 
 static const char *joined_name(const struct ht_mem_names *n, const struct ht_mem_life *life)
@@ -310,7 +362,7 @@ const char *ht_mem_name_of(struct ht_mem_names *n, const struct ht_mem_life *lif
 		return life->alloc < 0 ? "(before the history)"
 		                       : ht_mem_scope_path(n->run, &n->scopes,
 		                                 n->scopes.of_event[life->alloc]);
-	case HT_MEM_BY_CATEGORY: return category_of(n, life);
+	case HT_MEM_BY_CATEGORY: return category_of(n, life).name;
 	case HT_MEM_BY_POOL: return pool_of(n, life);
 	case HT_MEM_BY_SIZE: return size_class(n, life->size);
 	default: return stack_name(n, life->stack);
@@ -343,7 +395,9 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
 	ret_names->of_stack =
 	        ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->of_stack);
 	ret_names->said = ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->said);
-	if (!ret_names->of_stack || !ret_names->said)
+	ret_names->stacks =
+	        ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->stacks);
+	if (!ret_names->of_stack || !ret_names->said || !ret_names->stacks)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_mem_rules_make(run, rules, &ret_names->rules));
 	for (size_t k = 0; k < run->trace->n_mem_events && !ret_names->has_recorded; k++)

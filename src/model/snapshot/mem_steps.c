@@ -199,6 +199,19 @@ struct leaking {
 	double *slopes;
 };
 
+/* Whether more than half of what had piled up since the first step is released again: a cache that is emptied now and then. */
+static bool gives_back(const int64_t *held, size_t n)
+{
+	int64_t most = held[0];
+	for (size_t i = 1; i < n; i++) {
+		int64_t piled = most - held[0];
+		if (piled >= MIN_GROWTH && held[i] - held[0] < piled / 2)
+			return true;
+		most = held[i] > most ? held[i] : most;
+	}
+	return false;
+}
+
 /* Stays of one stack: do they pile up? */
 static bool look_at(
         const struct leaking *l, const struct stay *stays, size_t n, struct ht_mem_leak *ret_leak)
@@ -219,6 +232,8 @@ static bool look_at(
 		n_growing += l->held[i] > 0;
 		l->held[i] += l->held[i - 1];
 	}
+	if (gives_back(l->held, n_steps))
+		return false;
 	ret_leak->first_bytes = l->held[0];
 	ret_leak->last_bytes = l->held[n_steps - 1];
 	ret_leak->n_growing = n_growing;

@@ -15,6 +15,7 @@ struct ht_mem_view {
 	const struct ht_trace
 	        *kineto;  /* of the same run, for the size of devices; the snapshot's own: none */
 	int64_t every_ns; /* length of steps, 0: told by annotations */
+	bool by_source;   /* groups of one category are apart by who says it */
 };
 
 typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
@@ -23,6 +24,10 @@ typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
  * as by says, rules are the user's or NULL. Memory in scratch. */
 enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const char *rules,
         struct ht_mem_view *ret_view, bool *ret_is_there) HT_MUST_USE;
+/* Blocks of the view, which are called by category, have those of the [memory] events that allocate them: by row of the rank's own trace, which run
+ * has in hand, enum ht_memory_category. */
+enum ht_status ht_mem_view_use_derived(
+        struct ht_run *run, const uint8_t *by_row, struct ht_mem_view *view) HT_MUST_USE;
 /* The rows of ht_mem_view_summary of the rank in hand, by the user's own lines; none without a snapshot. */
 enum ht_status ht_mem_summary_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 
@@ -35,6 +40,8 @@ enum ht_status ht_mem_view_segments(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_churn(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_pools(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_blocks(struct ht_mem_view *view) HT_MUST_USE;
+/* The same for pictures: at most some 32 rows for each of the parameter "points", which together cover the 64 largest segments. */
+enum ht_status ht_mem_view_map(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_events(struct ht_mem_view *view) HT_MUST_USE;
 enum ht_status ht_mem_view_timeline(struct ht_mem_view *view) HT_MUST_USE;
 /* The timeline of the device with the highest peak alone. */
@@ -56,6 +63,11 @@ struct ht_mem_span ht_mem_view_span(
         const struct ht_mem_view *view, const struct ht_mem_device *device);
 /* Whether a text is such a range; HT_USAGE when not. */
 enum ht_status ht_mem_range_check(struct ht_run *run, const char *range) HT_MUST_USE;
+/* "(1, 0)", "default"; "0x7f..."; NULL when out of memory. */
+const char *ht_mem_pool_text(struct ht_run *run, const uint32_t *pool);
+const char *ht_mem_address_text(struct ht_run *run, uint64_t addr);
+/* What the block of a life is after an event, in the words of the file; NULL: a free piece. */
+const char *ht_mem_piece_state(const struct ht_mem_life *life, int64_t event);
 /* Time of an event since the first one of its device, HT_NO_I64 when unknown. */
 int64_t ht_mem_view_time(
         const struct ht_mem_view *view, const struct ht_mem_device *device, int64_t event);
@@ -65,6 +77,7 @@ int64_t ht_mem_capacity(const struct ht_trace *trace, uint32_t device);
 /* What lives after an event, by key: most bytes first. */
 struct ht_mem_group {
 	const char *key;
+	const char *source; /* of categories, who says them; NULL: unknown, or not asked for */
 	int64_t bytes, requested, blocks;
 };
 enum ht_status ht_mem_groups_find(struct ht_mem_view *view, const struct ht_mem_device *device,

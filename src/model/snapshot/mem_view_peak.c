@@ -11,6 +11,7 @@
 enum ht_status ht_mem_view_peak(struct ht_mem_view *v)
 {
 	ht_table *table = v->table;
+	v->by_source = true;
 	for (size_t i = 0; i < v->history->n_devices; i++) {
 		const struct ht_mem_device *d = &v->history->devices[i];
 		struct ht_mem_group *groups;
@@ -31,6 +32,7 @@ enum ht_status ht_mem_view_peak(struct ht_mem_view *v)
 			        table, PEAK_SHARE, (double)groups[k].bytes / (double)total);
 			ht_table_put_i64(table, PEAK_BLOCKS, groups[k].blocks);
 			ht_table_put_i64(table, PEAK_REQUESTED_BYTES, groups[k].requested);
+			ht_table_put_str(table, PEAK_SOURCE, groups[k].source);
 		}
 	}
 	return HT_OK;

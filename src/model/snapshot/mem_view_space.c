@@ -69,7 +69,7 @@ enum ht_status ht_mem_view_fragmentation(struct ht_mem_view *v)
 
 /* ---- segments and pools ---- */
 
-static const char *pool_text(struct ht_run *run, const uint32_t *pool)
+const char *ht_mem_pool_text(struct ht_run *run, const uint32_t *pool)
 {
 	return pool[0] || pool[1] ? ht_arena_printf(run->scratch, "(%" PRIu32 ", %" PRIu32 ")",
 	                                    pool[0], pool[1])
@@ -81,7 +81,7 @@ static const char *type_text(unsigned type)
 	return type == HT_MEM_SMALL ? "small" : type == HT_MEM_LARGE ? "large" : NULL;
 }
 
-static const char *address_text(struct ht_run *run, uint64_t addr)
+const char *ht_mem_address_text(struct ht_run *run, uint64_t addr)
 {
 	return ht_arena_printf(run->scratch, "0x%" PRIx64, addr);
 }
@@ -101,7 +101,7 @@ enum ht_status ht_mem_view_segments(struct ht_mem_view *v)
 		ht_table_row(table);
 		ht_table_put_i64(table, SEGMENT_RANK, v->run->rank);
 		ht_table_put_i64(table, SEGMENT_DEVICE, g->device);
-		ht_table_put_str(table, SEGMENT_ADDRESS, address_text(v->run, g->addr));
+		ht_table_put_str(table, SEGMENT_ADDRESS, ht_mem_address_text(v->run, g->addr));
 		ht_table_put_i64(table, SEGMENT_TOTAL_BYTES, g->total);
 		ht_table_put_i64(table, SEGMENT_ALLOCATED_BYTES, g->allocated);
 		ht_table_put_i64(table, SEGMENT_ACTIVE_BYTES, g->active);
@@ -109,7 +109,7 @@ enum ht_status ht_mem_view_segments(struct ht_mem_view *v)
 		ht_table_put_i64(table, SEGMENT_LARGEST_FREE_BYTES, largest);
 		ht_table_put_i64(table, SEGMENT_BLOCKS, g->n_blocks);
 		ht_table_put_i64(table, SEGMENT_STREAM, g->stream);
-		ht_table_put_str(table, SEGMENT_POOL, pool_text(v->run, g->pool));
+		ht_table_put_str(table, SEGMENT_POOL, ht_mem_pool_text(v->run, g->pool));
 		ht_table_put_str(table, SEGMENT_TYPE, type_text(g->type));
 		ht_table_put_i64(table, SEGMENT_IS_EXPANDABLE, g->is_expandable);
 		ht_table_put_str(table, SEGMENT_KEY, ht_mem_user_text(v->run, g->stack));
@@ -151,7 +151,7 @@ enum ht_status ht_mem_view_pools(struct ht_mem_view *v)
 		ht_table_row(table);
 		ht_table_put_i64(table, POOL_RANK, v->run->rank);
 		ht_table_put_i64(table, POOL_DEVICE, list[i]->device);
-		ht_table_put_str(table, POOL_POOL, pool_text(v->run, list[i]->pool));
+		ht_table_put_str(table, POOL_POOL, ht_mem_pool_text(v->run, list[i]->pool));
 		ht_table_put_str(table, POOL_TYPE, type_text(list[i]->type));
 		ht_table_put_i64(table, POOL_STREAM, list[i]->stream);
 		ht_table_put_i64(table, POOL_SEGMENTS, (int64_t)(end - i));
@@ -166,6 +166,13 @@ enum ht_status ht_mem_view_pools(struct ht_mem_view *v)
 
 /* ---- blocks ---- */
 
+const char *ht_mem_piece_state(const struct ht_mem_life *life, int64_t event)
+{
+	return !life                                ? "inactive"
+	       : ht_mem_life_allocated(life, event) ? "active_allocated"
+	                                            : "active_pending_free";
+}
+
 static enum ht_status put_piece(struct ht_mem_view *v, const struct ht_mem_device *d,
         const struct ht_mem_layout *state, const struct ht_mem_piece *piece, int64_t event)
 {
@@ -178,17 +185,14 @@ static enum ht_status put_piece(struct ht_mem_view *v, const struct ht_mem_devic
 	ht_table_row(table);
 	ht_table_put_i64(table, BLOCK_RANK, v->run->rank);
 	ht_table_put_i64(table, BLOCK_DEVICE, d->device);
-	ht_table_put_str(table, BLOCK_ADDRESS, address_text(v->run, piece->addr));
+	ht_table_put_str(table, BLOCK_ADDRESS, ht_mem_address_text(v->run, piece->addr));
 	ht_table_put_i64(table, BLOCK_BYTES, piece->size);
 	ht_table_put_known(
 	        table, BLOCK_REQUESTED_BYTES, life ? life->requested : HT_NO_I64, HT_NO_I64);
-	ht_table_put_str(table, BLOCK_STATE,
-	        !life                                ? "inactive"
-	        : ht_mem_life_allocated(life, event) ? "active_allocated"
-	                                             : "active_pending_free");
-	ht_table_put_str(table, BLOCK_SEGMENT, address_text(v->run, extent->addr));
+	ht_table_put_str(table, BLOCK_STATE, ht_mem_piece_state(life, event));
+	ht_table_put_str(table, BLOCK_SEGMENT, ht_mem_address_text(v->run, extent->addr));
 	ht_table_put_i64(table, BLOCK_STREAM, extent->stream);
-	ht_table_put_str(table, BLOCK_POOL, pool_text(v->run, extent->pool));
+	ht_table_put_str(table, BLOCK_POOL, ht_mem_pool_text(v->run, extent->pool));
 	ht_table_put_known(table, BLOCK_ALLOC_EVENT,
 	        life && life->alloc >= 0 ? life->alloc - d->first : HT_NO_I64, HT_NO_I64);
 	ht_table_put_known(table, BLOCK_FREE_EVENT,
@@ -197,7 +201,8 @@ static enum ht_status put_piece(struct ht_mem_view *v, const struct ht_mem_devic
 	                : HT_NO_I64,
 	        HT_NO_I64);
 	ht_table_put_str(table, BLOCK_KEY, key);
-	ht_table_put_str(table, BLOCK_STACK, life ? ht_mem_stack_text(v->run, life->stack) : NULL);
+	ht_table_put_str(
+	        table, BLOCK_STACK, life ? ht_mem_names_stack(&v->names, life->stack) : NULL);
 	return HT_OK;
 }
 

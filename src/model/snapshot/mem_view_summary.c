@@ -245,6 +245,18 @@ enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const cha
 	return HT_OK;
 }
 
+enum ht_status ht_mem_view_use_derived(
+        struct ht_run *run, const uint8_t *by_row, struct ht_mem_view *v)
+{
+	struct ht_mem_join *join = ht_arena_alloc(run->scratch, sizeof *join);
+	if (!join)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_mem_join_make(run, v->history, join));
+	v->names.join = join;
+	v->names.derived = by_row;
+	return HT_OK;
+}
+
 enum ht_status ht_mem_summary_put(struct ht_run *run, ht_table *table)
 {
 	struct ht_mem_view v;

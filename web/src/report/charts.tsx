@@ -8,7 +8,7 @@ import { human, isNumber, label } from "../ui/format";
 import { Areas, Bars, Flame, HeatMap, Lines, type Line, MinMaxBars, Shares, StackedBars } from "../ui/charts";
 import { kernelClass, stackClass } from "../views/names";
 import { DISTRIBUTED_PARTS, OVERLAP_PARTS, type Part, STEP_PARTS, stackOf, TEMPORAL_PARTS } from "../views/stacks";
-import { bandsOf } from "../views/bands";
+import { bandsOf, OPERATORS } from "../views/bands";
 import { treeOf } from "../views/tree";
 import { type Extra, extraOf, type Report, tableOf } from "./data";
 
@@ -231,6 +231,18 @@ function snapshotCurve(summary: Table, report: Report): ComponentChildren {
     moments={peak && at !== null && at !== undefined ? [{ at, name: `peak ${human(told.cell(peak, "peak_allocated_bytes"), { type: "bytes", unit: "bytes" })}` }] : []} />;
 }
 
+// What operators hold of the fullest device, by the profiler's [memory] events.
+function operatorBands(report: Report): ComponentChildren {
+  const extra = extraOf(report, "memory-curve.fullest"), first = extra?.table.rows[0];
+  if (!extra || !first) return null;
+  const rows = new Rows(extra.table), drawn = bandsOf(rows, () => true, false, OPERATORS), at = drawn.xs[drawn.peak];
+  const most = Math.max(...rows.all.map(row => rows.number(row, "allocated_bytes") ?? 0));
+  return <Areas title={`Memory of rank ${rows.text(first, "rank")}, ${rows.text(first, "device")} by operator`}
+    of={`bytes that tensors hold, by the operator that allocated them${report.ranks > 1 ? `; the fullest device of ${report.ranks} ranks` : ""}`}
+    note={extra.table.notes.join(" ")} xs={drawn.xs} end={drawn.end} bands={[...drawn.bands].reverse()} above={{ name: "reserved", values: drawn.reserved }} xUnit="ns" yUnit="bytes"
+    moments={at === undefined ? [] : [{ at, name: `peak ${human(most, { type: "bytes", unit: "bytes" })}` }]} />;
+}
+
 type Draw = (table: Table, report: Report) => ComponentChildren;
 
 const top = (props: TopProps): Draw => table => <Top table={table} {...props} />;
@@ -253,7 +265,7 @@ const CHARTS: Record<string, Draw> = {
   collectives: stacked([["transfer_ns", "transfer", classColor("communication")], ["wait_ns", "waiting for the last rank", classColor("comm_pale")]], "Waiting and transfer of collectives", "sums over calls", ["group", "kind"]),
   "critical-path": pivoted("What each step waits for", "the critical path of each rank and step", ["rank", "step"], "bound_by", "duration_ns"),
   "queue-length": (_, report) => queueCurve(report),
-  "memory-curve": (_, report) => memoryCurve(report),
+  "memory-curve": (_, report) => <>{operatorBands(report)}{memoryCurve(report)}</>,
   "memory-bandwidth": (_, report) => bandwidthCurve(report),
   "memory-snapshot": snapshotCurve,
   "memory-timeline": top({ title: "Peak of memory", of: "of each device and kind", column: "peak_bytes", keys: ["rank", "device", "category"], color: () => classColor("memory") }),

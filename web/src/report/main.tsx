@@ -12,7 +12,7 @@ import "./report.css";
 
 // In the overview already, as sentences.
 const ABOVE = new Set(["summary", "advice"]);
-const OPEN_FIRST = new Set(["kernels", "operators", "health", "memory-snapshot"]);
+const OPEN_FIRST = new Set(["kernels", "operators", "health", "memory-snapshot", "memory-curve"]);
 const FEW = 8;
 
 const GROUPS: Record<string, string> = {

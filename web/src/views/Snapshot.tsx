@@ -2,7 +2,7 @@
 // behind a band, and the map of addresses at a moment. Everything is memory-snapshot's.
 import { useMemo } from "preact/hooks";
 import { human } from "../ui/format";
-import { Areas, type Piece, type Strip, Strips } from "../ui/charts";
+import { Areas, full, type Strip, Strips } from "../ui/charts";
 import { useApp } from "../app/context";
 import { isNamed } from "../app/links";
 import { Ask, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
@@ -12,7 +12,6 @@ import { bandsOf, colorOf } from "./bands";
 
 const VERB = "memory-snapshot";
 const BYTES = { type: "bytes", unit: "bytes" } as const;
-const MOST_STRIPS = 64;
 
 interface Place {
   rank: string;
@@ -130,39 +129,35 @@ function Picked(props: { place: Place; by: string; band: string; at: string }) {
   );
 }
 
-// Blocks as pieces of their segments; the largest segments are drawn.
+// Pieces of segments. Of small ones that share a row what is held is drawn first, the rest is free.
 function stripsOf(rows: Rows, order: readonly string[]): { strips: Strip[]; left: number } {
-  const strips = new Map<string, Strip & { address: bigint }>();
+  const strips = new Map<string, Strip>();
   for (const row of rows.all) {
     const segment = rows.text(row, "segment");
-    const address = BigInt(segment);
-    const size = rows.number(row, "bytes") ?? 0;
-    const key = rows.text(row, "key");
     const pool = rows.text(row, "pool");
-    const strip = strips.get(segment) ?? {
-      name: pool === "default" ? segment : `${segment} pool ${pool}`,
-      size: 0,
-      pieces: [],
-      address,
-    };
+    const strip = strips.get(segment) ?? { name: pool === "default" ? segment : `${segment} pool ${pool}`, size: 0, pieces: [] };
     strips.set(segment, strip);
-    const free = rows.text(row, "state") === "inactive";
-    const piece: Piece = {
-      start: Number(BigInt(rows.text(row, "address")) - address),
-      size,
-      color: free ? null : rows.text(row, "state") === "active_allocated" ? colorOf(key, order) : "var(--sync)",
-      name: free ? "free" : key,
-      detail: [
-        { name: "address", value: rows.text(row, "address") },
-        ...(free ? [] : [{ name: "state", value: rows.text(row, "state") }]),
-      ],
-    };
-    strip.pieces.push(piece);
-    strip.size = Math.max(strip.size, piece.start + size);
+    const start = rows.number(row, "offset_bytes") ?? 0;
+    const size = rows.number(row, "bytes") ?? 0;
+    const held = rows.number(row, "held_bytes") ?? 0;
+    const blocks = rows.number(row, "blocks") ?? 0;
+    const key = rows.text(row, "key");
+    if (held > 0)
+      strip.pieces.push({
+        start,
+        size: held,
+        color: rows.text(row, "state") === "active_pending_free" ? "var(--sync)" : colorOf(key, order),
+        name: key,
+        detail: [
+          { name: "offset in the segment", value: full(start, "bytes") },
+          blocks > 1 ? { name: "blocks", value: `${blocks}, the most held by this` } : { name: "state", value: rows.text(row, "state") },
+        ],
+      });
+    if (size > held) strip.pieces.push({ start: start + held, size: size - held, color: null, name: "free" });
+    strip.size = Math.max(strip.size, start + size);
   }
-  const all = [...strips.values()].sort((a, b) => b.size - a.size);
-  const shown = all.slice(0, MOST_STRIPS).sort((a, b) => (a.address < b.address ? -1 : 1));
-  return { strips: shown, left: all.length - shown.length };
+  const all = rows.number(rows.all[0] ?? [], "segments") ?? 0;
+  return { strips: [...strips.values()], left: all - strips.size };
 }
 
 function AddressMap(props: { place: Place; by: string; at: string; order: readonly string[]; hasOom: boolean }) {
@@ -179,8 +174,8 @@ function AddressMap(props: { place: Place; by: string; at: string; order: readon
   );
   return (
     <section class="block chart" data-map={at}>
-      <Ask verb={VERB} query={{ view: "blocks", by: props.by, at, rank: place.rank, where: `device == ${place.device}`,
-        columns: "address,bytes,state,segment,pool,key", top: 100000 }} tools={tools}>
+      <Ask verb={VERB} query={{ view: "map", by: props.by, at, rank: place.rank, where: `device == ${place.device}`, points: 1000,
+        columns: "segment,pool,offset_bytes,bytes,held_bytes,blocks,state,key,segments", top: "all" }} tools={tools}>
         {(rows) => {
           const { strips, left } = stripsOf(rows, props.order);
           return (

@@ -1,5 +1,5 @@
 // Memory over time as bands, of a snapshot or of the profiler's events: the keys of its rows in the order of the engine, which is
-// by weight; what is left is grey. The same key has the same colour in the map of addresses.
+// by weight; what is left is grey, and paler what the recording has not. The same key has the same colour in the map of addresses.
 import { nameHue, SERIES } from "../ui/colors";
 import type { Band } from "../ui/charts";
 import type { Row, Rows } from "../app/rows";
@@ -26,7 +26,8 @@ export interface Bands {
 }
 
 export function colorOf(key: string, order: readonly string[]): string {
-  if (key === OTHERS || key === UNSEEN) return "var(--idle)";
+  if (key === UNSEEN) return "var(--idle)";
+  if (key === OTHERS) return "var(--rest)";
   const at = order.indexOf(key);
   return at >= 0 && at < SERIES.length ? (SERIES[at] as string) : nameHue(key, "memory");
 }

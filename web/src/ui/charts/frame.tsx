@@ -51,8 +51,8 @@ export function useTip(): { tip: JSX.Element | null; show: ShowTip; hide: () => 
   const hide = useCallback(() => setState(null), []);
   const tip = state && (
     <div class="ht-tip" role="status" style={{
-      left: `${Math.max(4, Math.min(state.x + 14, innerWidth - 340))}px`,
-      ...(state.y > innerHeight - 160 ? { bottom: `${innerHeight - state.y + 12}px` } : { top: `${state.y + 14}px` }),
+      transform: `translate(${Math.max(4, Math.min(state.x + 14, innerWidth - 340))}px, ${
+        state.y > innerHeight - 160 ? `calc(${state.y - 12}px - 100%)` : `${state.y + 14}px`})`,
     }}>
       <b>{visible(state.title)}</b>
       {state.lines.map((line, i) => <div key={i}>
