@@ -1282,6 +1282,7 @@ class Session:
     def annotation_breakdown(
         self,
         *,
+        view: Literal['annotations', 'origins'] = 'annotations',
         source: Literal['gpu', 'cpu'] = 'gpu',
         num_kernels: int = 1000,
         duration_ratio: float = 0.8,
@@ -1299,13 +1300,14 @@ class Session:
     ) -> Table:
         """How long did each user annotation take, on the GPU or on the host?
 
-        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last.
+        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last. Origins: GPU activity by the innermost annotation around its launch, each activity once.
 
             holotrace.open("traces/").annotation_breakdown(top=10)
 
         Answers what get_gpu_user_annotation_breakdown of HTA answers.
 
         Arguments:
+            view: durations of annotations, or their GPU activity by operator, module and line (annotations, origins)
             source: annotations on the GPU or on the host (gpu, cpu)
             num_kernels: names to show per rank; 0: as many as duration_ratio asks for
             duration_ratio: how much the shown names cover when some are folded
