@@ -132,3 +132,50 @@ def test_summary_tells_the_recompilation():
     (row,) = told(RECOMPILE)
     assert "TORCH_TRACE" in row["finding"]
     assert not told(TREES) and not told(ROOT / "tests/data/compile/compile.json.gz")
+
+
+# ---- modules ----
+
+
+def by_path(*more):
+    return {r["path"]: r for r in table("modules", RECOMPILE, "--step", "all", *more)}
+
+
+def test_compiled_regions_are_modules():
+    """A region has the GPU time of its forward and backward graph, with or without the log; of its calls the trace tells."""
+    rows, graphs = by_path(), table("attribution", RECOMPILE, "--step", "all", "--view", "compile")
+    assert set(rows) == {"Torch-Compiled Region: 0/0", "Torch-Compiled Region: 0/1"}
+    for more in [], ["--attach", LOG]:
+        found = by_path(*more)
+        for graph in graphs:
+            row = found[graph["region"]]
+            column = "device_total_ns" if graph["pass"] == "forward" else "backward_device_total_ns"
+            assert int(row[column]) == int(graph["gpu_ns"]) > 0
+            assert row["calls"] == next(g["calls"] for g in graphs if g["region"] == graph["region"] and g["pass"] == "forward")
+
+
+def test_modules_inside_a_region_are_where_the_model_calls_them():
+    """All lines of a kernel are below the call of a block at line 34, or it is the model's own: by the log's stacks."""
+    rows = by_path("--attach", LOG)
+    inside = "Torch-Compiled Region: 0/0 / torch_traces.py(34): forward"
+    assert [p for p in rows if p.startswith("Torch-Compiled Region: 0/0")] == ["Torch-Compiled Region: 0/0", inside]
+    events = table("events", RECOMPILE, "--attach", LOG, "--only", "gpu", "--columns", "cat,dur_ns,origin_module,origin_source")
+    sums = {}
+    for row in events:
+        if row["cat"] in ("kernel", "gpu_memset", "gpu_memcpy"):
+            sums[row["origin_module"]] = sums.get(row["origin_module"], 0) + int(row["dur_ns"])
+    for path, row in rows.items():
+        assert int(row["device_self_ns"]) + int(row["backward_device_self_ns"]) == sums[path]
+    # lines 17 to 23 are those of the block's forward, 33 to 35 the model's
+    for row in events:
+        lines = [int(n) for n in re.findall(r"torch_traces\.py\((\d+)\)", row["origin_source"])]
+        if row["origin_module"].startswith("Torch-Compiled") and lines:
+            assert row["origin_module"].endswith("forward") == all(line < 30 for line in lines)
+
+
+def test_a_note_says_how_modules_are_known():
+    (note,) = [n for n in json.loads(output("modules", RECOMPILE, "--step", "all", "--format", "json"))["notes"] if "exact" in str(n)]
+    rows = by_path()
+    known = sum(int(r[c]) for r in rows.values() for c in ("device_self_ns", "backward_device_self_ns"))
+    whole = sum(int(r["gpu_ns"]) for r in table("attribution", RECOMPILE, "--step", "all"))
+    assert f"{100 * known / whole:.0f} % exact" in str(note) and "0 % aligned" in str(note)

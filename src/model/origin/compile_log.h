@@ -21,6 +21,8 @@ struct ht_compiled_call {
 	const char *ops;    /* "aten.embedding, aten.add" */
 	const char *source; /* "model.py(18): forward", several with " + " between */
 	size_t n_sources;
+	/* where the modules are called that all its lines are in, below the compiled region, " / " between; "": in the region itself */
+	const char *modules;
 	int64_t handle; /* -1: none */
 };
 

@@ -3,6 +3,8 @@
  */
 #include "model/origin/origin.h"
 
+#include "attach/kind.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "model/calls/attribution.h"
 #include "model/origin/compiled.h"
@@ -70,7 +72,55 @@ const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
 {
 	return (struct ht_origin){ .op = call->ops ? call->ops : call->name,
-		.source = call->source };
+		.source = call->source,
+		.below = call->modules };
+}
+
+bool ht_origins_deepen(const struct ht_run *run)
+{
+	size_t at = 0;
+	return ht_has_graph_launches(run->trace) ||
+	       ht_attached_next(run->attached, &ht_attach_kind_compile_log, run->rank, &at);
+}
+
+/* ---- modules of compiled graphs ---- */
+
+/* Texts that were spelled before: regions are called again and again. */
+#define N_SPELLED 1024
+struct spelled {
+	const char *around, *below, *text;
+};
+
+static const char *spell_inside(
+        struct ht_run *run, struct spelled *known, const char *around, const char *below)
+{
+	uint64_t hash = ht_hash_mix(ht_hash(around, strlen(around)), (uint64_t)(uintptr_t)below);
+	struct spelled *slot = &known[hash % N_SPELLED];
+	if (slot->text && slot->below == below && !strcmp(slot->around, around))
+		return slot->text;
+	const char *text =
+	        ht_arena_printf(run->scratch, "%s%s%s", around, *around ? " / " : "", below);
+	*slot = (struct spelled){ around, below, text };
+	return text;
+}
+
+/* By activity: the modules around its launch, then those that the log has for its call. */
+static enum ht_status add_inside(struct ht_run *run, struct ht_origins *o)
+{
+	const struct ht_trace *t = run->trace;
+	struct spelled *known = ht_arena_alloc(run->scratch, N_SPELLED * sizeof *known);
+	const char **inside = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *inside);
+	if (!known || !inside)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const char *below = ht_origin_below(o, i);
+		uint32_t module = o->modules ? o->modules[t->gpu[i].row] : HT_NONE;
+		const char *around = module == HT_NONE ? "" : o->module_texts[module];
+		if (below && *below && !(inside[i] = spell_inside(run, known, around, below)))
+			return ht_fail_nomem(run->ctx);
+	}
+	o->inside = inside;
+	return HT_OK;
 }
 
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
@@ -86,6 +136,8 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
 		origins.module_texts = attribution.module_texts;
+		if (origins.calls)
+			HT_TRY(add_inside(run, &origins));
 	}
 	*(struct ht_origins *)ret_value = origins;
 	return HT_OK;
@@ -103,6 +155,13 @@ const struct ht_origin *ht_origin_in_graph(const struct ht_origins *o, size_t i_
 {
 	uint32_t site = o->site ? o->site[i_gpu] : HT_NONE;
 	return site == HT_NONE || o->sites[site].method == HT_ORIGIN_NONE ? NULL : &o->sites[site];
+}
+
+const char *ht_origin_below(const struct ht_origins *o, size_t i_gpu)
+{
+	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
+	const struct ht_compiled_call *call = o->calls ? o->calls[i_gpu] : NULL;
+	return site ? site->below : call ? call->modules : NULL;
 }
 
 /* An operator of the trace launched it. */
@@ -152,4 +211,6 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 		take_op(o, i_gpu, ret_origin);
 	else
 		take_name(o->trace, gpu, ret_origin);
+	if (o->inside && o->inside[i_gpu])
+		ret_origin->module = o->inside[i_gpu];
 }

@@ -45,8 +45,9 @@ struct ht_origin {
 	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */
 	const struct ht_trace *op_trace;
 	uint32_t op_row;
-	bool starts_call; /* of a graph: the first activity of its operator in a launch */
-	bool is_backward; /* of a graph: its module is that of the forward operator */
+	const char *below; /* of compiled graphs: modules inside the region, see ht_compiled_call */
+	bool starts_call;  /* of a graph: the first activity of its operator in a launch */
+	bool is_backward;  /* of a graph: its module is that of the forward operator */
 };
 
 /* One way in which graphs were replayed. */
@@ -82,6 +83,8 @@ struct ht_origins {
 	const uint32_t *lines; /* by row: ht_lines_make */
 	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
 	const struct ht_compiled_call *const *calls;
+	const char *const
+	        *inside; /* by GPU activity: modules with those of compiled graphs; NULL: none */
 };
 
 /* Of the rank in hand; found once where several analyses run together. with_modules: modules of level A, too. */
@@ -92,8 +95,12 @@ void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_ori
 /* The same where a graph launch started it and its operator or module is known; NULL otherwise. It may be compared: replays of one
  * kind share it. */
 const struct ht_origin *ht_origin_in_graph(const struct ht_origins *origins, size_t i_gpu);
+/* Modules inside the compiled region that launched it, as ht_compiled_call has them; NULL: unknown. */
+const char *ht_origin_below(const struct ht_origins *origins, size_t i_gpu);
 /* Whether the trace launches graphs. Without any, nobody needs to ask for what is in them. */
 bool ht_has_graph_launches(const struct ht_trace *trace);
+/* Whether more can be known of modules than what is around launches: by graphs, or by a log of torch.compile. */
+bool ht_origins_deepen(const struct ht_run *run);
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);

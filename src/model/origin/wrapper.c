@@ -5,12 +5,14 @@
 
 #include "base/text.h"
 #include "model/origin/compile_log.h"
+#include "model/origin/stack_frames.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SOURCES 8
+/* Lines of a call; what is fused from more has the first ones. */
+#define MAX_SOURCES 32
 
 /* What the comments before a call say. */
 struct comment {
@@ -104,30 +106,6 @@ enum ht_status ht_wrapper_read(
 
 /* ---- lines ---- */
 
-/* The innermost frame of a stack that is no library's, else the innermost: "file(line): function". */
-static const char *frame_of(struct ht_arena *arena, const char *stack)
-{
-	const char *best = NULL, *last = NULL;
-	for (const char *at = stack; (at = strstr(at, "File \"")); at += 6) {
-		const char *end = strchr(at + 6, '"');
-		if (!end)
-			break;
-		last = at + 6;
-		if (!memmem(last, (size_t)(end - last), "-packages/", 10) &&
-		        !memmem(last, (size_t)(end - last), "/torch/", 7))
-			best = last;
-	}
-	const char *from = best ? best : last;
-	if (!from)
-		return NULL;
-	const char *quote = strchr(from, '"'), *line = strstr(quote, "line ");
-	const char *in = line ? strstr(line, ", in ") : NULL;
-	if (!in)
-		return NULL;
-	return ht_arena_printf(arena, "%.*s(%.*s): %.*s", (int)(quote - from), from,
-	        (int)strspn(line + 5, "0123456789"), line + 5, (int)strcspn(in + 5, "\n"), in + 5);
-}
-
 static struct ht_compiled_call *find_call(
         struct ht_vec *calls, const char *name, size_t n, int64_t handle)
 {
@@ -156,7 +134,7 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 	if (!call || stacks->type != HT_JSON_ARRAY)
 		return HT_OK;
 	struct ht_json reader = ht_json_enter(stacks);
-	while (call->n_sources < MAX_SOURCES && ht_json_element(&reader, &stack)) {
+	while (ht_json_element(&reader, &stack)) {
 		if (stack.type != HT_JSON_STRING)
 			continue;
 		size_t bad;
@@ -164,8 +142,16 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 		if (!text)
 			return ht_fail_nomem(ctx);
 		text[ht_json_decode(stack.text + 1, stack.n - 2, text, &bad)] = '\0';
-		const char *frame = frame_of(arena, text);
-		if (!frame || has_source(call, frame))
+		const char *frame = ht_stack_line(arena, text);
+		const char *modules = frame ? ht_stack_modules(arena, text) : NULL;
+		if (!frame)
+			continue;
+		call->modules = modules && call->modules
+		                        ? ht_stack_common(arena, call->modules, modules)
+		                        : modules;
+		if (!call->modules)
+			return ht_fail_nomem(ctx);
+		if (call->n_sources >= MAX_SOURCES || has_source(call, frame))
 			continue;
 		call->source = call->source ? ht_arena_printf(arena, "%s + %s", call->source, frame)
 		                            : frame;
