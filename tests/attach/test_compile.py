@@ -179,3 +179,91 @@ def test_a_note_says_how_modules_are_known():
     known = sum(int(r[c]) for r in rows.values() for c in ("device_self_ns", "backward_device_self_ns"))
     whole = sum(int(r["gpu_ns"]) for r in table("attribution", RECOMPILE, "--step", "all"))
     assert f"{100 * known / whole:.0f} % exact" in str(note) and "0 % aligned" in str(note)
+
+
+# ---- code and provenance on disk ----
+
+NAMES = {"inductor_provenance_tracking_kernel_stack_traces": "inductor_provenance_tracking_kernel_stack_traces.json",
+         "inductor_provenance_tracking_node_mappings": "inductor_provenance_tracking_node_mappings.json"}
+
+
+def write_code(folder, provenance=True, information=False):
+    """What the log has of each graph, as TORCH_COMPILE_DEBUG and the cache leave it: a folder per graph."""
+    at = None
+    for i, (head, payload) in enumerate(records()):
+        name = head.get("artifact", {}).get("name")
+        if "inductor_output_code" in head:
+            at = folder / f"model__{i}"
+            at.mkdir(parents=True)
+            (at / "output_code.py").write_text(payload)
+        elif provenance and information and name == "inductor_provenance_tracking_kernel_stack_traces":
+            document = {key: {"stack_traces": stacks, "post_grad_nodes": [], "pre_grad_nodes": []}
+                        for key, stacks in json.loads(payload).items()}
+            (at / "kernel_information.json").write_text(json.dumps(document))
+        elif provenance and not information and name in NAMES:
+            (at / NAMES[name]).write_text(payload)
+    return folder
+
+
+def origins(trace, *attach):
+    args = sum((["--attach", path] for path in attach), [])
+    return [[r["name"], r["origin_op"], r["origin_module"], r["origin_source"], r["origin_method"]] for r in table(
+        "events", trace, *args, "--only", "gpu", "--columns", "name,origin_op,origin_module,origin_source,origin_method")]
+
+
+@pytest.mark.parametrize("trace", [RECOMPILE, TREES], ids=["launches", "trees"])
+@pytest.mark.parametrize("information", [False, True], ids=["stacks", "kernel_information"])
+def test_code_on_disk_says_what_the_log_says(tmp_path, trace, information):
+    """Graphs are told by the names and hashes of their kernels, as no file has their key."""
+    folder = write_code(tmp_path / "torch_compile_debug", information=information)
+    assert origins(trace, folder) == origins(trace, LOG)
+    (line,) = table("info", trace, "--attach", folder, "--where", "topic = attached")
+    assert "inductor-code: 6 graphs" in line["value"] and "not used" not in line["value"]
+
+
+def test_each_source_says_what_it_is(tmp_path):
+    """Provenance before comments before the name; the same operators, in another order, by all three."""
+    code = write_code(tmp_path / "code", provenance=False)
+    found = {}
+    for via, attach in [("provenance", [LOG]), ("code", [code]), ("name", [])]:
+        args = sum((["--attach", path] for path in attach), [])
+        rows = [r for r in table("attribution", RECOMPILE, "--step", "all", "--view", "origins", *args) if r["method"] == "triton-op"]
+        assert {r["via"] for r in rows} == {via} and sum(int(r["count"]) for r in rows) == 392
+        found[via] = {(r["name"], frozenset(r["op"].split(", "))) for r in rows}
+        assert bool([r for r in rows if r["nodes"]]) == (via != "name")
+    assert found["provenance"] == found["code"]
+    # names leave views of inputs out now and then, and never tell an operator that is not there
+    code = {}
+    for name, ops in found["code"]:
+        code[name] = code.get(name, set()) | ops
+    assert all(ops <= code[name] for name, ops in found["name"])
+
+
+def test_provenance_without_its_code_is_not_used(tmp_path):
+    for i in range(2):
+        (tmp_path / f"{i}").mkdir()
+        text = next(p for h, p in records() if h.get("artifact", {}).get("name") in NAMES and "File" in p)
+        (tmp_path / f"{i}" / "kernel_stack_traces.json").write_text(text)
+    (line,) = table("info", RECOMPILE, "--attach", tmp_path, "--where", "topic = attached")
+    assert "without the code beside it" in line["value"] and "not used" in line["value"]
+    assert origins(RECOMPILE, tmp_path) == origins(RECOMPILE)
+
+
+def test_fused_time_is_split_over_its_lines():
+    """n lines have a part of n each, to the nanosecond; the whole is that of all methods."""
+    args = [RECOMPILE, "--step", "all", "--attach", LOG]
+    wanted, shared = {}, {}
+    for row in table("events", *args, "--only", "gpu", "--columns", "cat,dur_ns,origin_source"):
+        if row["cat"] not in ("kernel", "gpu_memset", "gpu_memcpy"):
+            continue
+        lines, ns = row["origin_source"].split(" + "), int(row["dur_ns"])
+        for i, line in enumerate(lines):
+            part = ns // len(lines) + (i < ns % len(lines))
+            wanted[line] = wanted.get(line, 0) + part
+            shared[line] = shared.get(line, 0) + (part if len(lines) > 1 else 0)
+    rows, found, found_shared = table("attribution", *args, "--view", "lines"), {}, {}
+    for row in rows:
+        found[row["source"]] = found.get(row["source"], 0) + int(row["gpu_ns"])
+        found_shared[row["source"]] = found_shared.get(row["source"], 0) + int(row["shared_ns"])
+    assert found == wanted and found_shared == shared and sum(shared.values()) > 0
+    assert sum(found.values()) == sum(int(r["gpu_ns"]) for r in table("attribution", *args))

@@ -235,15 +235,23 @@ static enum ht_status read_records(struct reading *r, char *text)
 	return HT_OK;
 }
 
-enum ht_status ht_compile_log_read(
-        ht_ctx *ctx, char *text, size_t n, struct ht_compile_log **ret_log)
+enum ht_status ht_compile_log_new(ht_ctx *ctx, struct ht_compile_log **ret_log)
 {
 	struct ht_compile_log *log = ht_mem_zalloc(ctx->mem, sizeof *log);
-	struct reading r = { .ctx = ctx, .log = log };
 	if (!log)
 		return ht_fail_nomem(ctx);
 	log->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&log->arena, log->mem);
+	*ret_log = log;
+	return HT_OK;
+}
+
+enum ht_status ht_compile_log_read(
+        ht_ctx *ctx, char *text, size_t n, struct ht_compile_log **ret_log)
+{
+	struct ht_compile_log *log = NULL;
+	HT_TRY(ht_compile_log_new(ctx, &log));
+	struct reading r = { .ctx = ctx, .log = log };
 	/* what is behind a zero byte is no text */
 	text[n] = '\0';
 	enum ht_status status = read_records(&r, text);

@@ -15,14 +15,16 @@
  * of a join by position it is the share of positions whose kernel can be of the operator there, and positions that cannot
  * have no origin.
  *
+ * What a generated kernel was fused from is known by provenance (stacks of its call), else by the comments of the generated code, else by its
+ * name alone; via says which.
+ *
  * Nothing here changes what is measured: every GPU activity has exactly one method.
  */
 #ifndef HT_MODEL_ORIGIN_ORIGIN_H
 #define HT_MODEL_ORIGIN_ORIGIN_H
 
+#include "model/origin/compile_log.h"
 #include "model/run.h"
-
-struct ht_compiled_call;
 
 enum ht_origin_method {
 	HT_ORIGIN_OP,
@@ -45,6 +47,8 @@ struct ht_origin {
 	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */
 	const struct ht_trace *op_trace;
 	uint32_t op_row;
+	const char *nodes;     /* of generated kernels: nodes of the FX graph */
+	enum ht_fused_via via; /* of generated kernels: where the operators are known from */
 	const char *below; /* of compiled graphs: modules inside the region, see ht_compiled_call */
 	bool starts_call;  /* of a graph: the first activity of its operator in a launch */
 	bool is_backward;  /* of a graph: its module is that of the forward operator */
@@ -84,6 +88,8 @@ struct ht_origins {
 	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
 	const struct ht_compiled_call *const *calls;
 	const char *const
+	        *fused; /* by string id: operators that a name was fused from; NULL: none */
+	const char *const
 	        *inside; /* by GPU activity: modules with those of compiled graphs; NULL: none */
 };
 
@@ -104,6 +110,8 @@ bool ht_origins_deepen(const struct ht_run *run);
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);
+/* "provenance", "code", "name"; NULL for none. */
+const char *ht_fused_via_name(enum ht_fused_via via);
 /* By row of a trace: the frame of the user's own code around it; NULL: it has no Python functions. */
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;
