@@ -1090,7 +1090,7 @@ class Session:
     def attribution(
         self,
         *,
-        view: Literal['methods', 'origins', 'lines', 'graphs', 'compile'] = 'methods',
+        view: Literal['methods', 'origins', 'lines', 'graphs', 'compile', 'compile-timeline'] = 'methods',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1108,7 +1108,7 @@ class Session:
             holotrace.open("traces/").attribution(top=10)
 
         Arguments:
-            view: GPU time by method, by kernel and origin, by line of code, kinds of graph launches, or graphs of torch.compile (methods, origins, lines, graphs, compile)
+            view: GPU time by method, by kernel and origin, by line of code, kinds of graph launches, graphs of torch.compile, or what it did when (methods, origins, lines, graphs, compile, compile-timeline)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this

@@ -267,3 +267,61 @@ def test_fused_time_is_split_over_its_lines():
         found_shared[row["source"]] = found_shared.get(row["source"], 0) + int(row["shared_ns"])
     assert found == wanted and found_shared == shared and sum(shared.values()) > 0
     assert sum(found.values()) == sum(int(r["gpu_ns"]) for r in table("attribution", *args))
+
+
+# ---- what was compiled when ----
+
+
+def logged_spans():
+    """(name, compile id, start, duration in ns) of beginnings and ends, by the definition of Chrome's B and E."""
+    open_, found = {}, []
+    for head, payload in records():
+        if "chromium_event" not in head:
+            continue
+        event = json.loads(payload, parse_float=str, parse_int=str)
+        ns = int(event["ts"].split(".")[0]) * 1000 + int((event["ts"] + ".0").split(".")[1].ljust(3, "0")[:3])
+        if event["ph"] == "B":
+            open_.setdefault((event["tid"], event["name"]), []).append((ns, event["args"].get("compile_id", "")))
+        elif event["ph"] == "E":
+            start, id_ = open_[event["tid"], event["name"]].pop()
+            found.append((event["name"], id_, start, ns - start))
+    return found
+
+
+def test_the_compile_timeline_is_the_logs_on_the_traces_clock():
+    rows = table("attribution", RECOMPILE, "--attach", LOG, "--view", "compile-timeline")
+    wanted = logged_spans()
+    assert len(rows) == len(wanted) == 191
+    assert sorted((r["name"], r["compile_id"], int(r["duration_ns"])) for r in rows) == sorted((a, b, d) for a, b, _, d in wanted)
+    events = {r["index"]: r for r in table("events", RECOMPILE, "--columns", "index,name,ts_ns")}
+    inside = [r for r in rows if r["inside"] == "true"]
+    assert len(inside) == 48 and {r["compile_id"] for r in inside} == {"0/1"}
+    first = min(int(e["ts_ns"]) for e in events.values() if e["ts_ns"])
+    for row in inside:
+        # the profiler records the same phases: each is within a millisecond of the log's
+        own = events[row["index"]]
+        assert own["name"] == row["name"] and abs(int(own["ts_ns"]) - first - int(row["ts_ns"])) < 1e6
+
+
+@pytest.mark.parametrize("ending", ["json", "pftrace"])
+def test_written_traces_have_a_track_of_compilations(tmp_path, ending):
+    written = tmp_path / f"out.{ending}"
+    output("convert", RECOMPILE, "--attach", LOG, "--overlay", "attribution", "-o", written)
+    rows = table("events", written, "--where", "cat = torch.compile", "--columns", "name,ts_ns,dur_ns,tid")
+    wanted = [r for r in table("attribution", RECOMPILE, "--attach", LOG, "--view", "compile-timeline") if r["inside"] == "true"]
+    assert sorted((r["name"], int(r["dur_ns"])) for r in rows) == sorted((r["name"], int(r["duration_ns"])) for r in wanted)
+    assert len({r["tid"] for r in rows}) == 1
+    own = "--where", "cat != torch.compile and ph = X"
+    assert len(table("events", written, *own, "--columns", "name")) == len(table("events", RECOMPILE, *own, "--columns", "name"))
+
+
+def test_payloads_that_differ_from_their_checksum_are_said(tmp_path):
+    """Used all the same: a comment of one wrapper has another letter."""
+    text = gzip.open(LOG, "rt").read()
+    (tmp_path / "log.log").write_text(text.replace("# AOT ID: ['1_forward']", "# AOT ID: ['1_Forward']", 1))
+    (line,) = table("info", RECOMPILE, "--attach", tmp_path / "log.log", "--where", "topic = attached")
+    n = len(records())
+    assert f"warning: 1 of {n} records differ from their md5" in line["value"]
+    assert origins(RECOMPILE, tmp_path / "log.log") == origins(RECOMPILE, LOG)
+    (line,) = table("info", RECOMPILE, "--attach", LOG, "--where", "topic = attached")
+    assert "md5" not in line["value"]

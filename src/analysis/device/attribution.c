@@ -10,6 +10,7 @@
  *   graphs   per rank and kind of graph launch: how often it ran, what it was read against, what matched, and why nothing did
  *
  *   compile  per rank and graph of torch.compile: calls, time, recompilations inside the window and their reason
+ *   compile-timeline  what torch.compile did when, by its structured log; drawn into written traces and over the timeline
  *
  * Reads GPU activities, launches, annotations, and what is attached (capture traces, eager runs). O(activities), and
  * an alignment per kind of graph.
@@ -19,6 +20,8 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
+#include "model/drawing.h"
+#include "model/origin/compile_spans.h"
 #include "model/origin/regions.h"
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
@@ -29,6 +32,7 @@
 #include <stdlib.h>
 
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status draw_spans(struct ht_run *run, struct ht_drawing *ret_drawing);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 #define METHOD_COLUMNS(COLUMN)                                                                     \
@@ -144,18 +148,35 @@ HT_COLUMNS(graph_columns, GRAPH_COLUMNS);
 	        "why it was compiled again: the guard that failed", NULL)
 HT_COLUMNS(compile_columns, COMPILE_COLUMNS);
 
+#define SPAN_COLUMNS(COLUMN)                                                                       \
+	COLUMN(SPAN_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(SPAN_TS_NS, "ts_ns", HT_TIME, HT_MEASURE,                                           \
+	        "start, from the first event of the set; before it, negative", NULL)               \
+	COLUMN(SPAN_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE, "how long it took", NULL) \
+	COLUMN(SPAN_COMPILE_ID, "compile_id", HT_STR, HT_KEY, "what was compiled: 0/1", NULL)      \
+	COLUMN(SPAN_NAME, "name", HT_STR, HT_KEY, "phase of the compilation", NULL)                \
+	COLUMN(SPAN_INDEX, "index", HT_I64, HT_DETAIL,                                             \
+	        "row of the trace's own event of it; null: it has none", NULL)                     \
+	COLUMN(SPAN_DEPTH, "depth", HT_I64, HT_DETAIL, "phases around it", NULL)                   \
+	COLUMN(SPAN_INSIDE, "inside", HT_BOOL, HT_DETAIL, "at a time that the trace has", NULL)
+HT_COLUMNS(span_columns, SPAN_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "methods", method_columns, HT_COUNT(method_columns) },
 	{ "origins", origin_columns, HT_COUNT(origin_columns) },
 	{ "lines", line_columns, HT_COUNT(line_columns) },
 	{ "graphs", graph_columns, HT_COUNT(graph_columns) },
 	{ "compile", compile_columns, HT_COUNT(compile_columns) },
+	{ "compile-timeline", span_columns, HT_COUNT(span_columns) },
 };
+
+static const struct ht_over_time over_time = { .view = "compile-timeline",
+	.columns = "ts_ns,duration_ns,compile_id,name,index" };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "methods",
-	        "GPU time by method, by kernel and origin, by line of code, kinds of graph launches, or graphs of torch.compile",
-	        "methods|origins|lines|graphs|compile" },
+	        "GPU time by method, by kernel and origin, by line of code, kinds of graph launches, graphs of torch.compile, or what it did when",
+	        "methods|origins|lines|graphs|compile|compile-timeline" },
 };
 
 const struct ht_analysis ht_analysis_attribution = {
@@ -175,7 +196,10 @@ const struct ht_analysis ht_analysis_attribution = {
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 		.details = "origins",
+		.over_time = &over_time,
+		.draws = true,
 	},
+	.draw = draw_spans,
 	.facts = { [FACTS_ORIGINS] = { "origins", origin_facts, HT_COUNT(origin_facts) } },
 	.per_rank = per_rank,
 	.finish = finish,
@@ -447,6 +471,48 @@ static enum ht_status list_regions(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
+/* ---- compile-timeline ---- */
+
+static enum ht_status list_spans(struct ht_run *run, ht_table *table)
+{
+	struct ht_compile_span *list;
+	size_t n;
+	HT_TRY(ht_compile_spans_find(run, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, SPAN_RANK, run->rank);
+		ht_table_put_i64(table, SPAN_TS_NS, list[i].ts_ns);
+		ht_table_put_i64(table, SPAN_DURATION_NS, list[i].dur_ns);
+		ht_table_put_str(table, SPAN_COMPILE_ID, list[i].compile_id);
+		ht_table_put_str(table, SPAN_NAME, list[i].name);
+		ht_table_put_known(table, SPAN_INDEX, list[i].row, HT_NONE);
+		ht_table_put_i64(table, SPAN_DEPTH, list[i].depth);
+		ht_table_put_i64(
+		        table, SPAN_INSIDE, ht_compile_span_is_inside(run->trace, &list[i]));
+	}
+	return HT_OK;
+}
+
+/* Those that the trace has a time for: the others would stretch it. */
+static enum ht_status draw_spans(struct ht_run *run, struct ht_drawing *ret_drawing)
+{
+	struct ht_compile_span *list;
+	size_t n, n_drawn = 0;
+	HT_TRY(ht_compile_spans_find(run, &list, &n));
+	struct ht_drawn_span *spans = ht_arena_alloc(run->scratch, (n + 1) * sizeof *spans);
+	if (!spans)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		if (ht_compile_span_is_inside(run->trace, &list[i]))
+			spans[n_drawn++] = (struct ht_drawn_span){ list[i].name, list[i].compile_id,
+				list[i].ts_ns, list[i].dur_ns };
+	*ret_drawing = (struct ht_drawing){ .spans = spans,
+		.n_spans = n_drawn,
+		.spans_track = "torch.compile",
+		.spans_key = "compile_id" };
+	return HT_OK;
+}
+
 /* A recompilation costs a step: it is said, with the log that would tell why. */
 static enum ht_status tell_recompiled(ht_table *table)
 {
@@ -472,7 +538,8 @@ static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
 	       : ht_run_is(run, "view", "lines")   ? pool_lines(run, table)
 	       : ht_run_is(run, "view", "graphs")  ? list_graphs(run, table)
 	       : ht_run_is(run, "view", "compile") ? list_regions(run, table)
-	                                           : sum_methods(run, table);
+	       : ht_run_is(run, "view", "compile-timeline") ? list_spans(run, table)
+	                                                    : sum_methods(run, table);
 }
 
 /* ---- over ranks ---- */
@@ -551,6 +618,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		        run, parts, table, "no graphs of torch.compile in the traces"));
 		return tell_recompiled(table);
 	}
+	if (ht_run_is(run, "view", "compile-timeline"))
+		return ht_parts_rows_or(run, parts, table,
+		        "no structured log of torch.compile (TORCH_TRACE) is attached, or it has no times");
 	HT_TRY(ht_frame_set_method(run, table, "summed GPU time"));
 	bool is_methods = ht_run_is(run, "view", "methods");
 	HT_TRY(is_methods ? ht_parts_rows(run, parts, 0, 0, table)

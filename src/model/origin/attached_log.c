@@ -46,6 +46,20 @@ static enum ht_status add_replays(struct ht_run *run, struct ht_compiled *compil
 	return HT_OK;
 }
 
+/* What of the log is not as it was written. */
+static const char *describe_damage(struct ht_run *run, const struct ht_compile_log *log)
+{
+	const char *text = "";
+	if (log->n_changed)
+		text = ht_arena_printf(run->scratch,
+		        "; warning: %zu of %zu records differ from their md5", log->n_changed,
+		        log->n_records);
+	if (text && log->n_bad)
+		text = ht_arena_printf(
+		        run->scratch, "%s; warning: %zu records cannot be read", text, log->n_bad);
+	return text ? text : "";
+}
+
 enum ht_status ht_compile_log_judge(
         struct ht_run *run, const struct ht_compile_log *log, struct ht_attach_use *ret_use)
 {
@@ -60,8 +74,8 @@ enum ht_status ht_compile_log_judge(
 			n_with_line += graphs[i].calls[k].source != NULL;
 		}
 	const char *text = ht_arena_printf(run->scratch,
-	        "%zu graphs, %zu of %zu calls with lines, %zu recompilations%s%s", log->graphs.n,
-	        n_with_line, n_calls, log->recompiles.n,
+	        "%zu graphs, %zu of %zu calls with lines, %zu recompilations%s%s%s", log->graphs.n,
+	        n_with_line, n_calls, log->recompiles.n, describe_damage(run, log),
 	        log->n_lost ? "; provenance without the code beside it is not used" : "",
 	        compiled.n_activities ? "" : "; the trace calls no compiled graph");
 	*ret_use = (struct ht_attach_use){

@@ -52,8 +52,10 @@ struct ht_compile_log {
 	struct ht_arena arena;
 	struct ht_vec graphs;     /* struct ht_compiled_graph */
 	struct ht_vec recompiles; /* struct ht_recompile */
+	struct ht_vec spans;      /* struct ht_compile_span, in Unix time */
 	size_t n_records,
 	        n_bad; /* lines of no form, and payloads that are no JSON where they should be */
+	size_t n_changed; /* payloads that are not what their checksum was made of: used all the same */
 	size_t n_lost; /* files about calls that no wrapper is beside */
 };
 

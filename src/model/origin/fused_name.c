@@ -118,7 +118,8 @@ const char *ht_fused_ops(struct ht_arena *arena, const char *name)
 	find_cuts(&c);
 	const char *text = "";
 	for (size_t i = 0; text && i < c.n; i = c.first[i])
-		text = ht_arena_printf(arena, "%s%saten.%.*s", text, i ? ", " : "",
-		        (int)n_bytes(&c, i, c.first[i]), from + c.at[i]);
-	return text;
+		if (n_bytes(&c, i, c.first[i]))
+			text = ht_arena_printf(arena, "%s%saten.%.*s", text, *text ? ", " : "",
+			        (int)n_bytes(&c, i, c.first[i]), from + c.at[i]);
+	return text && *text ? text : NULL;
 }

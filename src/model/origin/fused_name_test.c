@@ -48,7 +48,7 @@ static void test_others(void **state)
 	check("ampere_gemm_fused_add_1", NULL);
 	check("", NULL);
 	/* nothing but underscores, and more words than any name has */
-	check("triton_poi_fused_____", "aten., aten., aten., aten.");
+	check("triton_poi_fused_____", NULL);
 	char name[1024] = "triton_poi_fused_";
 	for (size_t i = 0; i < 100; i++)
 		strcat(name, "ab_");
