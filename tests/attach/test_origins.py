@@ -207,6 +207,25 @@ def test_sizes_decide_between_equal_counts(tmp_path):
     assert all("ambiguous" in r["why"] for r in found if r["method"] == "none")
 
 
+def test_two_captures_of_one_size_are_said(tmp_path):
+    """The one that was captured last is used, whichever is attached first, with a warning; a copy that says the same is none."""
+    older = read(CAPTURE)
+    for event in older["traceEvents"]:
+        if event.get("name") == "aten::addmm":
+            event["name"] = "aten::baddbmm"
+    older["baseTimeNanoseconds"] -= 10**9
+    older = write(tmp_path / "older.json.gz", older)
+    (tmp_path / "copy.json.gz").write_bytes(CAPTURE.read_bytes())
+    for attach in [(older, CAPTURE), (CAPTURE, older)]:
+        found = methods(REPLAY, *attach, view="graphs")
+        assert {r["from"] for r in found} == {str(CAPTURE)}
+        assert all(r["note"] == f"2 captures of size {r['size']} fit and differ: the newest one is used" for r in found)
+        args = sum((["--attach", path] for path in attach), [])
+        lines = table("info", REPLAY, *args, "--where", "topic = attached")
+        assert any("warning: 2 captures of size 8 fit and differ" in r["value"] for r in lines)
+    assert not any(r["note"] for r in methods(REPLAY, CAPTURE, tmp_path / "copy.json.gz", view="graphs"))
+
+
 def test_another_model_is_refused(tmp_path):
     """A model with one block less, and the graph of another program."""
     document = read(CAPTURE)

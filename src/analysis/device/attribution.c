@@ -125,7 +125,8 @@ static const uint8_t line_rules[N_LINE_VALUES] = { HT_POOL_SUM, HT_POOL_SUM, HT_
 	        NULL)                                                                              \
 	COLUMN(GRAPH_FROM, "from", HT_STR, HT_DETAIL, "the recording that it was read against",    \
 	        NULL)                                                                              \
-	COLUMN(GRAPH_WHY, "why", HT_STR, HT_DETAIL, "why there is none", NULL)
+	COLUMN(GRAPH_WHY, "why", HT_STR, HT_DETAIL, "why there is none", NULL)                     \
+	COLUMN(GRAPH_NOTE, "note", HT_STR, HT_DETAIL, "what is doubtful about its choice", NULL)
 HT_COLUMNS(graph_columns, GRAPH_COLUMNS);
 
 #define COMPILE_COLUMNS(COLUMN)                                                                    \
@@ -443,6 +444,7 @@ static enum ht_status list_graphs(struct ht_run *run, ht_table *table)
 		ht_table_put_i64(table, GRAPH_GPU_NS, g->gpu_ns);
 		ht_table_put_str(table, GRAPH_FROM, g->from);
 		ht_table_put_str(table, GRAPH_WHY, g->why);
+		ht_table_put_str(table, GRAPH_NOTE, g->note);
 	}
 	return HT_OK;
 }
@@ -531,6 +533,17 @@ static enum ht_status tell_recompiled(ht_table *table)
 	return HT_OK;
 }
 
+static enum ht_status tell_doubts(ht_table *table)
+{
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		if (!ht_table_is_null(table, row, GRAPH_NOTE))
+			HT_TRY(ht_table_add_warning(table, "graph %s on rank %" PRId64 ": %s",
+			        ht_table_str(table, row, GRAPH_SIGNATURE),
+			        ht_table_i64(table, row, GRAPH_RANK),
+			        ht_table_str(table, row, GRAPH_NOTE)));
+	return HT_OK;
+}
+
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
 {
 	ht_table *table = part->facts[0];
@@ -611,8 +624,10 @@ static enum ht_status finish_pooled(
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	if (ht_run_is(run, "view", "graphs"))
-		return ht_parts_rows_or(run, parts, table, "no graph launches in the traces");
+	if (ht_run_is(run, "view", "graphs")) {
+		HT_TRY(ht_parts_rows_or(run, parts, table, "no graph launches in the traces"));
+		return tell_doubts(table);
+	}
 	if (ht_run_is(run, "view", "compile")) {
 		HT_TRY(ht_parts_rows_or(
 		        run, parts, table, "no graphs of torch.compile in the traces"));

@@ -64,6 +64,7 @@ struct ht_graph_use {
 	double confidence;
 	const char *from; /* the recording it was read against, NULL: none */
 	const char *why;  /* why there is none, NULL: there is one */
+	const char *note; /* what is doubtful about the choice of it, NULL: nothing */
 	uint32_t launch;  /* row of the first one */
 	int64_t gpu_ns;   /* of all launches */
 };

@@ -198,6 +198,7 @@ static enum ht_status add_use(
 	use.graph.confidence = choice.tape ? choice.matched.confidence : 0;
 	use.graph.n_matched = choice.tape ? choice.matched.n : 0;
 	use.graph.why = choice.why;
+	use.graph.note = choice.note;
 	use.graph.from = !choice.tape        ? NULL
 	                 : choice.tape->from ? choice.tape->from->path
 	                                     : "this trace";
