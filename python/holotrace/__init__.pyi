@@ -1132,6 +1132,8 @@ class Session:
     def iterations(
         self,
         *,
+        kv_bytes_per_token: int = 0,
+        device_spec: str | Iterable[str] | None = None,
         view: Literal['phases', 'list'] = 'phases',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -1150,6 +1152,8 @@ class Session:
             holotrace.open("traces/").iterations(top=10)
 
         Arguments:
+            kv_bytes_per_token: bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x bytes of an element; 0: what attached rules say
+            device_spec: what the device can do, as efficiency takes it: hbm=3350
             view: sums by phase, or a row per iteration (phases, list)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -1179,6 +1183,9 @@ class Session:
             steady_tokens_per_s: tokens over wall time in it
             steady_p50_ns [ns]: median wall time of its iterations
             steady_p99_ns [ns]: 99th percentile of it
+            kv_bytes [bytes]: KV entries read x bytes of one; null where the size of one is not known
+            kv_bytes_per_s: of them, per second of the phase's GPU time
+            kv_bandwidth_share [ratio]: of the peak memory bandwidth of the device; null where that is not known
         """
         ...
     def kernel_types(
