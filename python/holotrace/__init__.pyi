@@ -1090,7 +1090,7 @@ class Session:
     def attribution(
         self,
         *,
-        view: Literal['methods', 'origins', 'graphs', 'compile'] = 'methods',
+        view: Literal['methods', 'origins', 'lines', 'graphs', 'compile', 'compile-timeline'] = 'methods',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1108,7 +1108,7 @@ class Session:
             holotrace.open("traces/").attribution(top=10)
 
         Arguments:
-            view: GPU time by method, by kernel and origin, kinds of graph launches, or graphs of torch.compile (methods, origins, graphs, compile)
+            view: GPU time by method, by kernel and origin, by line of code, kinds of graph launches, graphs of torch.compile, or what it did when (methods, origins, lines, graphs, compile, compile-timeline)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1126,11 +1126,14 @@ class Session:
             kernels: GPU activities: kernels, memcpy, memset
             gpu_ns [ns]: their summed time
             share [ratio]: of the summed GPU time of the rank
+            via: of generated kernels, where their operators are known from: provenance, code (comments of the generated code), name
         """
         ...
     def iterations(
         self,
         *,
+        kv_bytes_per_token: int = 0,
+        device_spec: str | Iterable[str] | None = None,
         view: Literal['phases', 'list'] = 'phases',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -1149,6 +1152,8 @@ class Session:
             holotrace.open("traces/").iterations(top=10)
 
         Arguments:
+            kv_bytes_per_token: bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x bytes of an element; 0: what attached rules say
+            device_spec: what the device can do, as efficiency takes it: hbm=3350
             view: sums by phase, or a row per iteration (phases, list)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -1178,6 +1183,9 @@ class Session:
             steady_tokens_per_s: tokens over wall time in it
             steady_p50_ns [ns]: median wall time of its iterations
             steady_p99_ns [ns]: 99th percentile of it
+            kv_bytes [bytes]: KV entries read x bytes of one; null where the size of one is not known
+            kv_bytes_per_s: of them, per second of the phase's GPU time
+            kv_bandwidth_share [ratio]: of the peak memory bandwidth of the device; null where that is not known
         """
         ...
     def kernel_types(
@@ -1282,6 +1290,7 @@ class Session:
     def annotation_breakdown(
         self,
         *,
+        view: Literal['annotations', 'origins'] = 'annotations',
         source: Literal['gpu', 'cpu'] = 'gpu',
         num_kernels: int = 1000,
         duration_ratio: float = 0.8,
@@ -1299,13 +1308,14 @@ class Session:
     ) -> Table:
         """How long did each user annotation take, on the GPU or on the host?
 
-        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last.
+        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last. Origins: GPU activity by the innermost annotation around its launch, each activity once.
 
             holotrace.open("traces/").annotation_breakdown(top=10)
 
         Answers what get_gpu_user_annotation_breakdown of HTA answers.
 
         Arguments:
+            view: durations of annotations, or their GPU activity by operator, module and line (annotations, origins)
             source: annotations on the GPU or on the host (gpu, cpu)
             num_kernels: names to show per rank; 0: as many as duration_ratio asks for
             duration_ratio: how much the shown names cover when some are folded

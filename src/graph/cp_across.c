@@ -428,13 +428,13 @@ static void put_key(const struct across *a, ht_table *table, size_t i_rank)
 	ht_table_put_known(table, HT_CP_KEY_STEP, a->window->step, HT_NO_I64);
 }
 
-/* name and what follows it, null for nobody's time */
-static void put_event(const struct across *a, ht_table *table, const struct span *span)
+/* n cells of a piece, null for nobody's time */
+static void put_cells(const struct across *a, ht_table *table, size_t to, const struct span *span,
+        size_t from, size_t n)
 {
 	const ht_table *pieces = a->ranks[span->i_rank].pieces;
-	for (size_t column = HT_CP_PIECE_NAME; column < HT_CP_N_PIECE_COLUMNS; column++) {
+	for (size_t column = from; column < from + n; column++, to++) {
 		size_t row = (size_t)span->piece;
-		size_t to = HT_CP_PATH_NAME + column - HT_CP_PIECE_NAME;
 		if (span->piece < 0)
 			ht_table_put_null(table, to);
 		else
@@ -540,9 +540,11 @@ static void put_path(struct across *a, ht_table *table)
 		ht_table_put_i64(table, HT_CP_PATH_TS, span->start_ns);
 		ht_table_put_i64(table, HT_CP_PATH_DURATION, span->end_ns - span->start_ns);
 		ht_table_put_str(table, HT_CP_PATH_TYPE, ht_cp_type_name(span->type));
-		put_event(a, table, span);
+		put_cells(a, table, HT_CP_PATH_NAME, span, HT_CP_PIECE_NAME, HT_CP_N_EVENT_CELLS);
 		ht_table_put_str(table, HT_CP_PATH_BOUND, ht_cp_bound_name(span->bound));
 		ht_table_put_i64(table, HT_CP_PATH_INFERRED, span->inferred);
+		put_cells(a, table, HT_CP_PATH_ORIGIN_OP, span, HT_CP_PIECE_ORIGIN_OP,
+		        HT_N_ORIGIN_CELLS);
 	}
 }
 

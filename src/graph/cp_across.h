@@ -29,7 +29,8 @@
 	COLUMN(HT_CP_PIECE_CAT, "cat", HT_STR, HT_DETAIL, "category", NULL)                        \
 	COLUMN(HT_CP_PIECE_PID, "pid", HT_I64, HT_DETAIL, "process id", NULL)                      \
 	COLUMN(HT_CP_PIECE_TID, "tid", HT_I64, HT_DETAIL, "thread id", NULL)                       \
-	COLUMN(HT_CP_PIECE_STREAM, "stream", HT_I64, HT_DETAIL, "stream of GPU activity", NULL)
+	COLUMN(HT_CP_PIECE_STREAM, "stream", HT_I64, HT_DETAIL, "stream of GPU activity", NULL)    \
+	HT_ORIGIN_COLUMNS(COLUMN, HT_CP_PIECE, HT_DETAIL)
 HT_COLUMN_NUMBERS(HT_CP_PIECE_COLUMNS, HT_CP_N_PIECE_COLUMNS);
 extern const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS];
 enum { HT_CP_N_NAMED_COLUMNS = HT_CP_PIECE_NAME + 1 }; /* all that only_names fills */

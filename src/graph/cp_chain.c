@@ -20,7 +20,8 @@ const struct ht_column ht_cp_chain_columns[HT_CP_N_CHAIN_COLUMNS] =
 struct chains {
 	struct ht_run *run;
 	struct ht_cp_model *m;
-	struct ht_cp_sink sink; /* puts pieces into their table */
+	struct ht_cp_sink sink;           /* puts pieces into their table */
+	const struct ht_origins *origins; /* of the activities, NULL: nobody shows them */
 	ht_table *pieces;
 	uint32_t *visited; /* by work: 1 + its piece, entered at its end */
 	ht_table *table, *notes;
@@ -94,6 +95,7 @@ static bool put_piece(void *user, const struct ht_cp_piece *piece)
 	ht_table_put_i64(table, HT_CP_PIECE_BOUND, piece->bound);
 	ht_table_put_i64(table, HT_CP_PIECE_INFERRED, piece->inferred);
 	ht_cp_put_event(table, HT_CP_PIECE_NAME, c->run, piece->row);
+	ht_origin_put(table, HT_CP_PIECE_ORIGIN_OP, c->origins, piece->row);
 	return true;
 }
 
@@ -187,14 +189,18 @@ enum ht_status ht_cp_chains_put(
 {
 	struct ht_cp_model m;
 	HT_TRY(ht_cp_model_make(run, options, &m));
+	struct ht_origins origins;
 	struct chains c = { .run = run,
 		.m = &m,
+		.origins = options->with_origins ? &origins : NULL,
 		.table = part->facts[HT_CP_FACTS_CHAINS],
 		.sink = { put_piece, &c },
 		.pieces = part->facts[HT_CP_FACTS_PIECES],
 		.notes = part->facts[0],
 		.since_ns = m.trace->meta->min_ts_ns };
-	enum ht_status status = m.n_windows ? put_all(&c) : HT_OK;
+	enum ht_status status = c.origins ? ht_origins_make(run, true, &origins) : HT_OK;
+	if (status == HT_OK && m.n_windows)
+		status = put_all(&c);
 	if (status == HT_OK && m.note)
 		status = ht_table_add_note(
 		        part->facts[0], "rank %lld: %s", (long long)run->rank, m.note);

@@ -5,6 +5,7 @@
 #ifndef HT_GRAPH_CP_COLUMNS_H
 #define HT_GRAPH_CP_COLUMNS_H
 
+#include "model/origin/origin_columns.h"
 #include "table/table.h"
 
 /* The first columns of every view. */
@@ -89,7 +90,8 @@ HT_COLUMN_NUMBERS(HT_CP_GRAPH_COLUMNS, HT_CP_N_GRAPH_COLUMNS);
 	COLUMN(HT_CP_PATH_BOUND, "bound_by", HT_STR, HT_MEASURE,                                     \
 	        "what the time depends on; null for edges without time", NULL)                       \
 	COLUMN(HT_CP_PATH_INFERRED, "inferred", HT_BOOL, HT_MEASURE,                                 \
-	        "that this was waited for has no record in the trace", NULL)
+	        "that this was waited for has no record in the trace", NULL)                         \
+	HT_ORIGIN_COLUMNS(COLUMN, HT_CP_PATH, HT_DETAIL)
 HT_COLUMN_NUMBERS(HT_CP_PATH_COLUMNS, HT_CP_N_PATH_COLUMNS);
 
 #define HT_CP_EDGE_COLUMNS(COLUMN)                                                                 \
@@ -129,7 +131,8 @@ HT_COLUMN_NUMBERS(HT_CP_EDGE_COLUMNS, HT_CP_N_EDGE_COLUMNS);
 	        "how much longer it could take before the window gets longer; null: without end",  \
 	        NULL)                                                                              \
 	COLUMN(HT_CP_EVENT_CRITICAL, "critical", HT_BOOL, HT_MEASURE,                              \
-	        "on the path, or without slack", NULL)
+	        "on the path, or without slack", NULL)                                             \
+	HT_ORIGIN_COLUMNS(COLUMN, HT_CP_EVENT, HT_DETAIL)
 HT_COLUMN_NUMBERS(HT_CP_EVENT_COLUMNS, HT_CP_N_EVENT_COLUMNS);
 
 #define HT_CP_WHAT_IF_COLUMNS(COLUMN)                                                              \

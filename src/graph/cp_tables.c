@@ -81,6 +81,7 @@ struct shown {
 	size_t n;
 	const struct ht_timed_step *steps; /* of summary, in time */
 	size_t n_steps;
+	const struct ht_origins *origins; /* NULL: of no view that has them */
 	ht_table *table;
 };
 
@@ -167,6 +168,7 @@ static enum ht_status put_path(struct shown *s)
 		ht_cp_put_event(s->table, HT_CP_PATH_NAME, s->run, piece->row);
 		ht_table_put_str(s->table, HT_CP_PATH_BOUND, ht_cp_bound_name(piece->bound));
 		ht_table_put_i64(s->table, HT_CP_PATH_INFERRED, piece->inferred);
+		ht_origin_put(s->table, HT_CP_PATH_ORIGIN_OP, s->origins, piece->row);
 	}
 	return HT_OK;
 }
@@ -264,6 +266,7 @@ static void put_one_event(struct shown *s, uint32_t row, int64_t path_ns, int64_
 	ht_table_put_i64(s->table, HT_CP_EVENT_PATH_NS, path_ns);
 	ht_table_put_known(s->table, HT_CP_EVENT_SLACK_NS, slack, HT_CP_FREE);
 	ht_table_put_i64(s->table, HT_CP_EVENT_CRITICAL, path_ns > 0 || slack == 0);
+	ht_origin_put(s->table, HT_CP_EVENT_ORIGIN_OP, s->origins, row);
 }
 
 static enum ht_status put_events(struct shown *s)
@@ -400,12 +403,17 @@ enum ht_status ht_cp_put_model(struct ht_run *run, const struct ht_cp_options *o
 {
 	struct ht_cp_model m;
 	HT_TRY(ht_cp_model_make(run, options, &m));
+	struct ht_origins origins;
 	struct shown s = { .run = run, .scale = scale, .m = &m, .table = table };
 	bool clocked = view != HT_CP_VIEW_SUMMARY && view != HT_CP_VIEW_PATH;
 	struct ht_timed_step *steps = NULL;
 	enum ht_status status = ht_timed_steps_make(
 	        run, run->trace->steps, run->trace->n_steps, &steps, &s.n_steps);
 	s.steps = steps;
+	if (status == HT_OK && (view == HT_CP_VIEW_PATH || view == HT_CP_VIEW_EVENTS)) {
+		status = ht_origins_make(run, true, &origins);
+		s.origins = &origins;
+	}
 	if (status == HT_OK && m.note)
 		status = ht_table_add_note(table, "rank %lld: %s", (long long)run->rank, m.note);
 	if (status == HT_OK && m.n_windows)

@@ -51,6 +51,7 @@ struct ht_cp_options {
 	int64_t tolerance_ns;  /* a start later than this after all that is known is unexplained */
 	bool only_names; /* of the events on a path but steps: nobody shows what else is known of them */
 	bool only_on_path; /* of what-if only what has time on the path: nothing else saves any */
+	bool with_origins; /* of the GPU activity on a path, where it has one */
 	bool launch_edges; /* zero-weight edges from every launch to its work, where a graph has edges */
 };
 

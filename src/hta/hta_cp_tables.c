@@ -128,6 +128,7 @@ static enum ht_status put_path(struct shown *s)
 		ht_cp_put_text(
 		        s->table, HT_CP_PATH_BOUND, ht_cp_bound_name(ht_cp_bound(&s->g, edge)));
 		ht_table_put_i64(s->table, HT_CP_PATH_INFERRED, false);
+		ht_table_put_nulls_to_end(s->table, HT_CP_PATH_ORIGIN_OP);
 	}
 	return HT_OK;
 }
@@ -222,6 +223,7 @@ static enum ht_status put_events(struct shown *s)
 		else
 			ht_table_put_null(s->table, HT_CP_EVENT_SLACK_NS);
 		ht_table_put_i64(s->table, HT_CP_EVENT_CRITICAL, times[e].critical);
+		ht_table_put_nulls_to_end(s->table, HT_CP_EVENT_ORIGIN_OP);
 	}
 	return HT_OK;
 }

@@ -3,6 +3,7 @@
  *
  * Marked events get an argument; arrows become pairs of flow events with one id: ph "s" where they start, ph "f" with
  * bp "e" where they end, args weight (in microseconds), critical and type, pid and tid those of the rows' tracks.
+ * Spans are complete events (ph X) on a thread of their own in the process that the trace is of.
  */
 #ifndef HT_MODEL_DRAWING_H
 #define HT_MODEL_DRAWING_H
@@ -24,6 +25,12 @@ struct ht_arrow {
 	bool critical;
 };
 
+struct ht_drawn_span {
+	const char *name;
+	const char *text; /* an argument; NULL: none */
+	int64_t ts_ns, dur_ns;
+};
+
 /* Members that are zero draw nothing. */
 struct ht_drawing {
 	const char *key;                 /* of the argument that marked events get */
@@ -32,6 +39,9 @@ struct ht_drawing {
 	const char *arrow_name;        /* name and category of arrows */
 	const struct ht_arrow *arrows; /* flow id = position */
 	size_t n_arrows;
+	const char *spans_track, *spans_key; /* name of their thread, key of their argument */
+	const struct ht_drawn_span *spans;
+	size_t n_spans;
 	const uint8_t *hidden; /* by row: left out of the trace; NULL: none */
 };
 

@@ -22,6 +22,8 @@ struct overlay {
 	const struct ht_set *set;
 	struct drawn *drawn;          /* by position in the set; nothing where it was not chosen */
 	const struct ht_arrow *arrow; /* being written */
+	const struct ht_drawn_span *span;
+	const struct ht_drawing *drawing; /* that the span is of */
 };
 
 static bool keep_row(void *user, size_t i_trace, uint32_t row)
@@ -73,6 +75,66 @@ static enum ht_status draw_arrows(void *user, size_t i_trace, struct ht_trace_ou
 	return HT_OK;
 }
 
+/* A thread that no program has. */
+#define SPANS_THREAD INT32_MAX
+
+static void span_args(void *user, struct ht_args_out *args)
+{
+	const struct overlay *o = user;
+	if (o->span->text)
+		ht_args_str(args, o->drawing->spans_key, o->span->text);
+}
+
+static void track_args(void *user, struct ht_args_out *args)
+{
+	ht_args_str(args, "name", ((const struct overlay *)user)->drawing->spans_track);
+}
+
+/* The process of the first host row. */
+static int64_t process_of(const struct ht_trace *t)
+{
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		const struct ht_track *track = &t->tracks[t->track[row]];
+		if (ht_kind_is_call(t->kind[row]) || t->kind[row] == HT_KIND_CPU_OP ||
+		        t->kind[row] == HT_KIND_PYTHON)
+			return track->pid_type == HT_ID_INT ? track->pid : 0;
+	}
+	return 0;
+}
+
+static enum ht_status draw_spans(void *user, size_t i_trace, struct ht_trace_out *out)
+{
+	struct overlay *o = user;
+	const struct drawn *drawn = &o->drawn[i_trace];
+	int64_t thread = SPANS_THREAD, process = drawn->trace ? process_of(drawn->trace) : 0;
+	struct ht_new_event event = { .ph = 'M',
+		.name = "thread_name",
+		.pid = &process,
+		.tid = &thread,
+		.args = track_args,
+		.args_user = o };
+	o->drawing = &drawn->drawing;
+	if (o->drawing->n_spans)
+		ht_write_event(out, &event);
+	for (size_t i = 0; i < o->drawing->n_spans; i++) {
+		o->span = &o->drawing->spans[i];
+		event.ph = 'X';
+		event.name = o->span->name;
+		event.cat = o->drawing->spans_track;
+		event.ts_ns = o->span->ts_ns;
+		event.dur_ns = &o->span->dur_ns;
+		event.args = span_args;
+		ht_write_event(out, &event);
+	}
+	return HT_OK;
+}
+
+static enum ht_status draw_events(void *user, size_t i_trace, struct ht_trace_out *out)
+{
+	HT_TRY(draw_arrows(user, i_trace, out));
+	return draw_spans(user, i_trace, out);
+}
+
 static enum ht_status draw_ranks(struct overlay *o)
 {
 	for (size_t i = 0; i < o->run.chosen[0].n; i++) {
@@ -110,7 +172,7 @@ static enum ht_status convert_drawn(ht_ctx *ctx, ht_set *set, const char *path,
 		return ht_fail_nomem(ctx);
 	enum ht_status status = draw_ranks(&o);
 	struct ht_write_extras extras = {
-		.user = &o, .keep_row = keep_row, .row_args = mark_row, .events = draw_arrows
+		.user = &o, .keep_row = keep_row, .row_args = mark_row, .events = draw_events
 	};
 	if (status == HT_OK)
 		status = ht_convert_set(ctx, set, path, options, clocks, &extras);

@@ -132,3 +132,196 @@ def test_summary_tells_the_recompilation():
     (row,) = told(RECOMPILE)
     assert "TORCH_TRACE" in row["finding"]
     assert not told(TREES) and not told(ROOT / "tests/data/compile/compile.json.gz")
+
+
+# ---- modules ----
+
+
+def by_path(*more):
+    return {r["path"]: r for r in table("modules", RECOMPILE, "--step", "all", *more)}
+
+
+def test_compiled_regions_are_modules():
+    """A region has the GPU time of its forward and backward graph, with or without the log; of its calls the trace tells."""
+    rows, graphs = by_path(), table("attribution", RECOMPILE, "--step", "all", "--view", "compile")
+    assert set(rows) == {"Torch-Compiled Region: 0/0", "Torch-Compiled Region: 0/1"}
+    for more in [], ["--attach", LOG]:
+        found = by_path(*more)
+        for graph in graphs:
+            row = found[graph["region"]]
+            column = "device_total_ns" if graph["pass"] == "forward" else "backward_device_total_ns"
+            assert int(row[column]) == int(graph["gpu_ns"]) > 0
+            assert row["calls"] == next(g["calls"] for g in graphs if g["region"] == graph["region"] and g["pass"] == "forward")
+
+
+def test_modules_inside_a_region_are_where_the_model_calls_them():
+    """All lines of a kernel are below the call of a block at line 34, or it is the model's own: by the log's stacks."""
+    rows = by_path("--attach", LOG)
+    inside = "Torch-Compiled Region: 0/0 / torch_traces.py(34): forward"
+    assert [p for p in rows if p.startswith("Torch-Compiled Region: 0/0")] == ["Torch-Compiled Region: 0/0", inside]
+    events = table("events", RECOMPILE, "--attach", LOG, "--only", "gpu", "--columns", "cat,dur_ns,origin_module,origin_source")
+    sums = {}
+    for row in events:
+        if row["cat"] in ("kernel", "gpu_memset", "gpu_memcpy"):
+            sums[row["origin_module"]] = sums.get(row["origin_module"], 0) + int(row["dur_ns"])
+    for path, row in rows.items():
+        assert int(row["device_self_ns"]) + int(row["backward_device_self_ns"]) == sums[path]
+    # lines 17 to 23 are those of the block's forward, 33 to 35 the model's
+    for row in events:
+        lines = [int(n) for n in re.findall(r"torch_traces\.py\((\d+)\)", row["origin_source"])]
+        if row["origin_module"].startswith("Torch-Compiled") and lines:
+            assert row["origin_module"].endswith("forward") == all(line < 30 for line in lines)
+
+
+def test_a_note_says_how_modules_are_known():
+    (note,) = [n for n in json.loads(output("modules", RECOMPILE, "--step", "all", "--format", "json"))["notes"] if "exact" in str(n)]
+    rows = by_path()
+    known = sum(int(r[c]) for r in rows.values() for c in ("device_self_ns", "backward_device_self_ns"))
+    whole = sum(int(r["gpu_ns"]) for r in table("attribution", RECOMPILE, "--step", "all"))
+    assert f"{100 * known / whole:.0f} % exact" in str(note) and "0 % aligned" in str(note)
+
+
+# ---- code and provenance on disk ----
+
+NAMES = {"inductor_provenance_tracking_kernel_stack_traces": "inductor_provenance_tracking_kernel_stack_traces.json",
+         "inductor_provenance_tracking_node_mappings": "inductor_provenance_tracking_node_mappings.json"}
+
+
+def write_code(folder, provenance=True, information=False):
+    """What the log has of each graph, as TORCH_COMPILE_DEBUG and the cache leave it: a folder per graph."""
+    at = None
+    for i, (head, payload) in enumerate(records()):
+        name = head.get("artifact", {}).get("name")
+        if "inductor_output_code" in head:
+            at = folder / f"model__{i}"
+            at.mkdir(parents=True)
+            (at / "output_code.py").write_text(payload)
+        elif provenance and information and name == "inductor_provenance_tracking_kernel_stack_traces":
+            document = {key: {"stack_traces": stacks, "post_grad_nodes": [], "pre_grad_nodes": []}
+                        for key, stacks in json.loads(payload).items()}
+            (at / "kernel_information.json").write_text(json.dumps(document))
+        elif provenance and not information and name in NAMES:
+            (at / NAMES[name]).write_text(payload)
+    return folder
+
+
+def origins(trace, *attach):
+    args = sum((["--attach", path] for path in attach), [])
+    return [[r["name"], r["origin_op"], r["origin_module"], r["origin_source"], r["origin_method"]] for r in table(
+        "events", trace, *args, "--only", "gpu", "--columns", "name,origin_op,origin_module,origin_source,origin_method")]
+
+
+@pytest.mark.parametrize("trace", [RECOMPILE, TREES], ids=["launches", "trees"])
+@pytest.mark.parametrize("information", [False, True], ids=["stacks", "kernel_information"])
+def test_code_on_disk_says_what_the_log_says(tmp_path, trace, information):
+    """Graphs are told by the names and hashes of their kernels, as no file has their key."""
+    folder = write_code(tmp_path / "torch_compile_debug", information=information)
+    assert origins(trace, folder) == origins(trace, LOG)
+    (line,) = table("info", trace, "--attach", folder, "--where", "topic = attached")
+    assert "inductor-code: 6 graphs" in line["value"] and "not used" not in line["value"]
+
+
+def test_each_source_says_what_it_is(tmp_path):
+    """Provenance before comments before the name; the same operators, in another order, by all three."""
+    code = write_code(tmp_path / "code", provenance=False)
+    found = {}
+    for via, attach in [("provenance", [LOG]), ("code", [code]), ("name", [])]:
+        args = sum((["--attach", path] for path in attach), [])
+        rows = [r for r in table("attribution", RECOMPILE, "--step", "all", "--view", "origins", *args) if r["method"] == "triton-op"]
+        assert {r["via"] for r in rows} == {via} and sum(int(r["count"]) for r in rows) == 392
+        found[via] = {(r["name"], frozenset(r["op"].split(", "))) for r in rows}
+        assert bool([r for r in rows if r["nodes"]]) == (via != "name")
+    assert found["provenance"] == found["code"]
+    # names leave views of inputs out now and then, and never tell an operator that is not there
+    code = {}
+    for name, ops in found["code"]:
+        code[name] = code.get(name, set()) | ops
+    assert all(ops <= code[name] for name, ops in found["name"])
+
+
+def test_provenance_without_its_code_is_not_used(tmp_path):
+    for i in range(2):
+        (tmp_path / f"{i}").mkdir()
+        text = next(p for h, p in records() if h.get("artifact", {}).get("name") in NAMES and "File" in p)
+        (tmp_path / f"{i}" / "kernel_stack_traces.json").write_text(text)
+    (line,) = table("info", RECOMPILE, "--attach", tmp_path, "--where", "topic = attached")
+    assert "without the code beside it" in line["value"] and "not used" in line["value"]
+    assert origins(RECOMPILE, tmp_path) == origins(RECOMPILE)
+
+
+def test_fused_time_is_split_over_its_lines():
+    """n lines have a part of n each, to the nanosecond; the whole is that of all methods."""
+    args = [RECOMPILE, "--step", "all", "--attach", LOG]
+    wanted, shared = {}, {}
+    for row in table("events", *args, "--only", "gpu", "--columns", "cat,dur_ns,origin_source"):
+        if row["cat"] not in ("kernel", "gpu_memset", "gpu_memcpy"):
+            continue
+        lines, ns = row["origin_source"].split(" + "), int(row["dur_ns"])
+        for i, line in enumerate(lines):
+            part = ns // len(lines) + (i < ns % len(lines))
+            wanted[line] = wanted.get(line, 0) + part
+            shared[line] = shared.get(line, 0) + (part if len(lines) > 1 else 0)
+    rows, found, found_shared = table("attribution", *args, "--view", "lines"), {}, {}
+    for row in rows:
+        found[row["source"]] = found.get(row["source"], 0) + int(row["gpu_ns"])
+        found_shared[row["source"]] = found_shared.get(row["source"], 0) + int(row["shared_ns"])
+    assert found == wanted and found_shared == shared and sum(shared.values()) > 0
+    assert sum(found.values()) == sum(int(r["gpu_ns"]) for r in table("attribution", *args))
+
+
+# ---- what was compiled when ----
+
+
+def logged_spans():
+    """(name, compile id, start, duration in ns) of beginnings and ends, by the definition of Chrome's B and E."""
+    open_, found = {}, []
+    for head, payload in records():
+        if "chromium_event" not in head:
+            continue
+        event = json.loads(payload, parse_float=str, parse_int=str)
+        ns = int(event["ts"].split(".")[0]) * 1000 + int((event["ts"] + ".0").split(".")[1].ljust(3, "0")[:3])
+        if event["ph"] == "B":
+            open_.setdefault((event["tid"], event["name"]), []).append((ns, event["args"].get("compile_id", "")))
+        elif event["ph"] == "E":
+            start, id_ = open_[event["tid"], event["name"]].pop()
+            found.append((event["name"], id_, start, ns - start))
+    return found
+
+
+def test_the_compile_timeline_is_the_logs_on_the_traces_clock():
+    rows = table("attribution", RECOMPILE, "--attach", LOG, "--view", "compile-timeline")
+    wanted = logged_spans()
+    assert len(rows) == len(wanted) == 191
+    assert sorted((r["name"], r["compile_id"], int(r["duration_ns"])) for r in rows) == sorted((a, b, d) for a, b, _, d in wanted)
+    events = {r["index"]: r for r in table("events", RECOMPILE, "--columns", "index,name,ts_ns")}
+    inside = [r for r in rows if r["inside"] == "true"]
+    assert len(inside) == 48 and {r["compile_id"] for r in inside} == {"0/1"}
+    first = min(int(e["ts_ns"]) for e in events.values() if e["ts_ns"])
+    for row in inside:
+        # the profiler records the same phases: each is within a millisecond of the log's
+        own = events[row["index"]]
+        assert own["name"] == row["name"] and abs(int(own["ts_ns"]) - first - int(row["ts_ns"])) < 1e6
+
+
+@pytest.mark.parametrize("ending", ["json", "pftrace"])
+def test_written_traces_have_a_track_of_compilations(tmp_path, ending):
+    written = tmp_path / f"out.{ending}"
+    output("convert", RECOMPILE, "--attach", LOG, "--overlay", "attribution", "-o", written)
+    rows = table("events", written, "--where", "cat = torch.compile", "--columns", "name,ts_ns,dur_ns,tid")
+    wanted = [r for r in table("attribution", RECOMPILE, "--attach", LOG, "--view", "compile-timeline") if r["inside"] == "true"]
+    assert sorted((r["name"], int(r["dur_ns"])) for r in rows) == sorted((r["name"], int(r["duration_ns"])) for r in wanted)
+    assert len({r["tid"] for r in rows}) == 1
+    own = "--where", "cat != torch.compile and ph = X"
+    assert len(table("events", written, *own, "--columns", "name")) == len(table("events", RECOMPILE, *own, "--columns", "name"))
+
+
+def test_payloads_that_differ_from_their_checksum_are_said(tmp_path):
+    """Used all the same: a comment of one wrapper has another letter."""
+    text = gzip.open(LOG, "rt").read()
+    (tmp_path / "log.log").write_text(text.replace("# AOT ID: ['1_forward']", "# AOT ID: ['1_Forward']", 1))
+    (line,) = table("info", RECOMPILE, "--attach", tmp_path / "log.log", "--where", "topic = attached")
+    n = len(records())
+    assert f"warning: 1 of {n} records differ from their md5" in line["value"]
+    assert origins(RECOMPILE, tmp_path / "log.log") == origins(RECOMPILE, LOG)
+    (line,) = table("info", RECOMPILE, "--attach", LOG, "--where", "topic = attached")
+    assert "md5" not in line["value"]

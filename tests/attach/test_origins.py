@@ -207,6 +207,25 @@ def test_sizes_decide_between_equal_counts(tmp_path):
     assert all("ambiguous" in r["why"] for r in found if r["method"] == "none")
 
 
+def test_two_captures_of_one_size_are_said(tmp_path):
+    """The one that was captured last is used, whichever is attached first, with a warning; a copy that says the same is none."""
+    older = read(CAPTURE)
+    for event in older["traceEvents"]:
+        if event.get("name") == "aten::addmm":
+            event["name"] = "aten::baddbmm"
+    older["baseTimeNanoseconds"] -= 10**9
+    older = write(tmp_path / "older.json.gz", older)
+    (tmp_path / "copy.json.gz").write_bytes(CAPTURE.read_bytes())
+    for attach in [(older, CAPTURE), (CAPTURE, older)]:
+        found = methods(REPLAY, *attach, view="graphs")
+        assert {r["from"] for r in found} == {str(CAPTURE)}
+        assert all(r["note"] == f"2 captures of size {r['size']} fit and differ: the newest one is used" for r in found)
+        args = sum((["--attach", path] for path in attach), [])
+        lines = table("info", REPLAY, *args, "--where", "topic = attached")
+        assert any("warning: 2 captures of size 8 fit and differ" in r["value"] for r in lines)
+    assert not any(r["note"] for r in methods(REPLAY, CAPTURE, tmp_path / "copy.json.gz", view="graphs"))
+
+
 def test_another_model_is_refused(tmp_path):
     """A model with one block less, and the graph of another program."""
     document = read(CAPTURE)
@@ -250,7 +269,9 @@ COMPILED = ROOT / "tests/data/compiled"
 TOTALS = [(["operators"], "device_self_ns"), (["operators", "--by", "shape-stack"], "device_self_ns"),
           (["modules"], "device_self_ns"), (["kernels"], "total_ns"), (["kernels", "--by", "properties"], "total_ns"),
           (["kernels", "--by", "shape"], "total_ns"), (["stacks", "--time", "device"], "self_ns"),
-          (["kernel-types"], "sum_ns"), (["annotation-breakdown"], "sum_ns"), (["launch-stats"], "gpu_ns"),
+          (["kernel-types"], "sum_ns"), (["annotation-breakdown"], "sum_ns"),
+          (["annotation-breakdown", "--view", "origins"], "sum_ns"), (["critical-path"], "duration_ns"),
+          (["critical-path", "--view", "path"], "duration_ns"), (["critical-path", "--view", "events"], "dur_ns"), (["launch-stats"], "gpu_ns"),
           (["launch-stats", "--view", "graphs"], "gpu_ns"), (["attribution"], "gpu_ns")]
 
 
@@ -292,6 +313,40 @@ def test_tables_have_graph_kernels_under_their_origin():
     assert {r["name"]: int(r["device_self_ns"]) for r in table("operators", *args)} == by_op
     assert {r["path"]: int(r["device_self_ns"]) for r in table("modules", *args)
             if int(r["device_self_ns"])} == by_path
+
+
+FIELDS = ["origin_op", "origin_module", "origin_source", "origin_method", "origin_confidence"]
+
+
+@pytest.mark.parametrize("view", ["path", "events"])
+def test_the_critical_path_says_whose_kernel_it_is(view):
+    """Every GPU row has what events has for it, every other row nothing; across ranks the same."""
+    args = [REPLAY, "--attach", CAPTURE, "--step", "all"]
+    wanted = {r["index"]: [r[f] for f in FIELDS] for r in table("events", *args, "--only", "gpu", "--columns",
+                                                                 "index," + ",".join(FIELDS))}
+    for more in [[], ["--across"]] if view == "path" else [[]]:
+        rows = table("critical-path", *args, "--view", view, "--columns", "index,cat," + ",".join(FIELDS), *more)
+        on_gpu = [r for r in rows if r["cat"] in ("kernel", "gpu_memset")]
+        assert on_gpu and {r["origin_method"] for r in on_gpu} == {"graph-capture"}
+        assert all([r[f] for f in FIELDS] == wanted[r["index"]] for r in on_gpu)
+        assert all(not any(r[f] for f in FIELDS) for r in rows if r["cat"] not in ("kernel", "gpu_memset"))
+
+
+def test_annotations_by_origin():
+    """By hand from the events; an annotation's rows add up to what kernel-annotations has for it."""
+    args = [REPLAY, "--attach", CAPTURE, "--step", "all"]
+    wanted = {}
+    for row in table("events", *args, "--only", "gpu", "--columns", "cat,dur_ns,annotation," + ",".join(FIELDS)):
+        if row["cat"] in ("kernel", "gpu_memset", "gpu_memcpy"):
+            key = (row["annotation"], *(row[f] for f in FIELDS))
+            count, ns = wanted.get(key, (0, 0))
+            wanted[key] = count + 1, ns + int(row["dur_ns"])
+    rows = table("annotation-breakdown", *args, "--view", "origins")
+    assert {(r["name"], *(r[f] for f in FIELDS)): (int(r["count"]), int(r["sum_ns"])) for r in rows} == wanted
+    for whole in table("kernel-annotations", *args):
+        parts = [r for r in rows if r["name"] == whole["annotation"]]
+        assert sum(int(r["sum_ns"]) for r in parts) == int(whole["dur_ns"])
+        assert sum(int(r["count"]) for r in parts) == int(whole["count"])
 
 
 # ---- annotations of graph nodes ----

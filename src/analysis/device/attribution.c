@@ -5,9 +5,12 @@
  * methods is that of all activities. Views:
  *   methods  per rank, method and confidence: activities, their time, share of the rank's summed GPU time
  *   origins  over all ranks by kernel, operator, module, source and method
+ *   lines    over all ranks by line of the user's code: a kernel that was fused from n lines counts a part of n for each; of a line's time
+ *            that much is shared
  *   graphs   per rank and kind of graph launch: how often it ran, what it was read against, what matched, and why nothing did
  *
  *   compile  per rank and graph of torch.compile: calls, time, recompilations inside the window and their reason
+ *   compile-timeline  what torch.compile did when, by its structured log; drawn into written traces and over the timeline
  *
  * Reads GPU activities, launches, annotations, and what is attached (capture traces, eager runs). O(activities), and
  * an alignment per kind of graph.
@@ -17,6 +20,8 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
+#include "model/drawing.h"
+#include "model/origin/compile_spans.h"
 #include "model/origin/regions.h"
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
@@ -27,6 +32,7 @@
 #include <stdlib.h>
 
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part);
+static enum ht_status draw_spans(struct ht_run *run, struct ht_drawing *ret_drawing);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
 #define METHOD_COLUMNS(COLUMN)                                                                     \
@@ -43,6 +49,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "GPU activities: kernels, memcpy, memset", NULL)                                   \
 	COLUMN(METHOD_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL)        \
 	COLUMN(METHOD_SHARE, "share", HT_RATIO, HT_MEASURE, "of the summed GPU time of the rank",  \
+	        NULL)                                                                              \
+	COLUMN(METHOD_VIA, "via", HT_STR, HT_KEY,                                                  \
+	        "of generated kernels, where their operators are known from: provenance, code "    \
+	        "(comments of the generated code), name",                                          \
 	        NULL)
 HT_COLUMNS(method_columns, METHOD_COLUMNS);
 
@@ -54,10 +64,47 @@ HT_COLUMNS(method_columns, METHOD_COLUMNS);
 	COLUMN(ORIGIN_SOURCE, "source", HT_STR, HT_KEY, "line of the user's code around it", NULL) \
 	COLUMN(ORIGIN_METHOD, "method", HT_STR, HT_KEY, "how the origin is known", NULL)           \
 	COLUMN(ORIGIN_COUNT, "count", HT_I64, HT_MEASURE, "GPU activities", NULL)                  \
-	COLUMN(ORIGIN_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL)
+	COLUMN(ORIGIN_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL)        \
+	COLUMN(ORIGIN_VIA, "via", HT_STR, HT_DETAIL,                                               \
+	        "of generated kernels, where their operators are known from: provenance, code "    \
+	        "(comments of the generated code), name",                                          \
+	        NULL)                                                                              \
+	COLUMN(ORIGIN_NODES, "nodes", HT_STR, HT_DETAIL,                                           \
+	        "of compiled graphs, nodes of the FX graph", NULL)
 HT_COLUMNS(origin_columns, ORIGIN_COLUMNS);
-enum { N_ORIGIN_KEYS = ORIGIN_COUNT, N_ORIGIN_VALUES = 2 };
+
+/* The same in a part: keys, then values. */
+enum { FACTS_ORIGINS = 1 };
+enum { N_ORIGIN_VALUES = 2, N_ORIGIN_KEYS = HT_COUNT(origin_columns) - N_ORIGIN_VALUES };
+static const struct ht_column origin_facts[] = {
+	{ "name", HT_STR, HT_KEY, "kernel, memcpy or memset", NULL },
+	{ "op", HT_STR, HT_KEY, "operator", NULL },
+	{ "module", HT_STR, HT_KEY, "modules", NULL },
+	{ "source", HT_STR, HT_KEY, "lines", NULL },
+	{ "method", HT_STR, HT_KEY, "how that is known", NULL },
+	{ "via", HT_STR, HT_KEY, "where operators are known from", NULL },
+	{ "nodes", HT_STR, HT_KEY, "nodes of the FX graph", NULL },
+	{ "count", HT_I64, HT_MEASURE, "GPU activities", NULL },
+	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
+};
 static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM };
+
+#define LINE_COLUMNS(COLUMN)                                                                       \
+	COLUMN(LINE_SOURCE, "source", HT_STR, HT_KEY,                                              \
+	        "line of the user's code; null where none is known", NULL)                         \
+	COLUMN(LINE_OP, "op", HT_STR, HT_KEY, "operator that the GPU activity belongs to", NULL)   \
+	COLUMN(LINE_METHOD, "method", HT_STR, HT_KEY, "how the origin is known", NULL)             \
+	COLUMN(LINE_VIA, "via", HT_STR, HT_KEY,                                                    \
+	        "of generated kernels, where their operators are known from", NULL)                \
+	COLUMN(LINE_COUNT, "count", HT_I64, HT_MEASURE,                                            \
+	        "GPU activities of the line; one fused from several lines counts for each", NULL)  \
+	COLUMN(LINE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                     \
+	        "their summed time; of one fused from n lines a part of n", NULL)                  \
+	COLUMN(LINE_SHARED_NS, "shared_ns", HT_DURATION, HT_MEASURE,                               \
+	        "of it, parts of activities that were fused from several lines", NULL)
+HT_COLUMNS(line_columns, LINE_COLUMNS);
+enum { N_LINE_KEYS = LINE_COUNT, N_LINE_VALUES = 3 };
+static const uint8_t line_rules[N_LINE_VALUES] = { HT_POOL_SUM, HT_POOL_SUM, HT_POOL_SUM };
 
 #define GRAPH_COLUMNS(COLUMN)                                                                      \
 	COLUMN(GRAPH_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
@@ -78,7 +125,8 @@ static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM 
 	        NULL)                                                                              \
 	COLUMN(GRAPH_FROM, "from", HT_STR, HT_DETAIL, "the recording that it was read against",    \
 	        NULL)                                                                              \
-	COLUMN(GRAPH_WHY, "why", HT_STR, HT_DETAIL, "why there is none", NULL)
+	COLUMN(GRAPH_WHY, "why", HT_STR, HT_DETAIL, "why there is none", NULL)                     \
+	COLUMN(GRAPH_NOTE, "note", HT_STR, HT_DETAIL, "what is doubtful about its choice", NULL)
 HT_COLUMNS(graph_columns, GRAPH_COLUMNS);
 
 #define COMPILE_COLUMNS(COLUMN)                                                                    \
@@ -101,17 +149,35 @@ HT_COLUMNS(graph_columns, GRAPH_COLUMNS);
 	        "why it was compiled again: the guard that failed", NULL)
 HT_COLUMNS(compile_columns, COMPILE_COLUMNS);
 
+#define SPAN_COLUMNS(COLUMN)                                                                       \
+	COLUMN(SPAN_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(SPAN_TS_NS, "ts_ns", HT_TIME, HT_MEASURE,                                           \
+	        "start, from the first event of the set; before it, negative", NULL)               \
+	COLUMN(SPAN_DURATION_NS, "duration_ns", HT_DURATION, HT_MEASURE, "how long it took", NULL) \
+	COLUMN(SPAN_COMPILE_ID, "compile_id", HT_STR, HT_KEY, "what was compiled: 0/1", NULL)      \
+	COLUMN(SPAN_NAME, "name", HT_STR, HT_KEY, "phase of the compilation", NULL)                \
+	COLUMN(SPAN_INDEX, "index", HT_I64, HT_DETAIL,                                             \
+	        "row of the trace's own event of it; null: it has none", NULL)                     \
+	COLUMN(SPAN_DEPTH, "depth", HT_I64, HT_DETAIL, "phases around it", NULL)                   \
+	COLUMN(SPAN_INSIDE, "inside", HT_BOOL, HT_DETAIL, "at a time that the trace has", NULL)
+HT_COLUMNS(span_columns, SPAN_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "methods", method_columns, HT_COUNT(method_columns) },
 	{ "origins", origin_columns, HT_COUNT(origin_columns) },
+	{ "lines", line_columns, HT_COUNT(line_columns) },
 	{ "graphs", graph_columns, HT_COUNT(graph_columns) },
 	{ "compile", compile_columns, HT_COUNT(compile_columns) },
+	{ "compile-timeline", span_columns, HT_COUNT(span_columns) },
 };
+
+static const struct ht_over_time over_time = { .view = "compile-timeline",
+	.columns = "ts_ns,duration_ns,compile_id,name,index" };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "methods",
-	        "GPU time by method, by kernel and origin, kinds of graph launches, or graphs of torch.compile",
-	        "methods|origins|graphs|compile" },
+	        "GPU time by method, by kernel and origin, by line of code, kinds of graph launches, graphs of torch.compile, or what it did when",
+	        "methods|origins|lines|graphs|compile|compile-timeline" },
 };
 
 const struct ht_analysis ht_analysis_attribution = {
@@ -131,7 +197,11 @@ const struct ht_analysis ht_analysis_attribution = {
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
 		.details = "origins",
+		.over_time = &over_time,
+		.draws = true,
 	},
+	.draw = draw_spans,
+	.facts = { [FACTS_ORIGINS] = { "origins", origin_facts, HT_COUNT(origin_facts) } },
 	.per_rank = per_rank,
 	.finish = finish,
 };
@@ -170,6 +240,7 @@ static int64_t origin_at(struct activities *a, size_t i, struct ht_origin *ret_o
 struct method_sum {
 	enum ht_origin_method method;
 	double confidence;
+	enum ht_fused_via via;
 	int64_t n, ns;
 };
 
@@ -178,7 +249,8 @@ static int by_method(const void *left, const void *right)
 	const struct method_sum *a = left, *b = right;
 	if (a->method != b->method)
 		return a->method < b->method ? -1 : 1;
-	return (a->confidence < b->confidence) - (a->confidence > b->confidence);
+	int order = (a->confidence < b->confidence) - (a->confidence > b->confidence);
+	return order ? order : (int)a->via - (int)b->via;
 }
 
 static enum ht_status add_to(
@@ -188,12 +260,12 @@ static enum ht_status add_to(
 	size_t i = sums->n;
 	/* the last ones are the likely ones */
 	while (i-- > 0)
-		if (list[i].method == origin->method &&
+		if (list[i].method == origin->method && list[i].via == origin->via &&
 		        !(list[i].confidence < origin->confidence) &&
 		        !(list[i].confidence > origin->confidence))
 			break;
 	if (i == SIZE_MAX) {
-		struct method_sum fresh = { origin->method, origin->confidence, 0, 0 };
+		struct method_sum fresh = { origin->method, origin->confidence, origin->via, 0, 0 };
 		if (!HT_VEC_PUSH(run->ctx->mem, sums, struct method_sum, fresh))
 			return ht_fail_nomem(run->ctx);
 		i = sums->n - 1;
@@ -221,6 +293,7 @@ static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table
 		ht_table_put_i64(table, METHOD_GPU_NS, list[i].ns);
 		ht_table_put_f64(
 		        table, METHOD_SHARE, total ? (double)list[i].ns / (double)total : 0);
+		ht_table_put_str(table, METHOD_VIA, ht_fused_via_name(list[i].via));
 	}
 }
 
@@ -246,7 +319,8 @@ static enum ht_status pool_origin(
         struct ht_pooled *pooled, const char *name, const struct ht_origin *origin, int64_t ns)
 {
 	const char *keys[N_ORIGIN_KEYS] = { name, origin->op, origin->module, origin->source,
-		ht_origin_method_name(origin->method) };
+		ht_origin_method_name(origin->method), ht_fused_via_name(origin->via),
+		origin->nodes };
 	const __int128 values[N_ORIGIN_VALUES] = { 1, ns };
 	uint32_t texts[N_ORIGIN_KEYS];
 	size_t group;
@@ -278,6 +352,75 @@ static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
 	return status;
 }
 
+/* ---- lines ---- */
+
+/* The next of the lines "a.py(3): f + b.py(4): g"; false: no more. */
+static bool next_line(const char **at, const char **ret_line, size_t *ret_n)
+{
+	static const char between[] = " + ";
+	if (!*at)
+		return false;
+	const char *end = strstr(*at, between);
+	*ret_line = *at;
+	*ret_n = end ? (size_t)(end - *at) : strlen(*at);
+	*at = end ? end + sizeof between - 1 : NULL;
+	return true;
+}
+
+static bool pool_line(struct ht_pooled *pooled, const struct ht_origin *origin, const char *line,
+        int64_t ns, bool is_shared)
+{
+	const char *keys[N_LINE_KEYS] = { line, origin->op, ht_origin_method_name(origin->method),
+		ht_fused_via_name(origin->via) };
+	const __int128 values[N_LINE_VALUES] = { 1, ns, is_shared ? ns : 0 };
+	uint32_t texts[N_LINE_KEYS];
+	size_t group;
+	for (size_t k = 0; k < N_LINE_KEYS; k++)
+		if (!ht_pooled_text(pooled, keys[k], &texts[k]))
+			return false;
+	if (!ht_pooled_group(pooled, texts, &group))
+		return false;
+	ht_pooled_add(pooled, group, 0, values);
+	return true;
+}
+
+/* Parts differ by a nanosecond at most, and add up to the whole. */
+static bool split_lines(struct ht_pooled *pooled, const struct ht_origin *origin, int64_t ns)
+{
+	const char *at = origin->source, *line;
+	size_t n = 0, i = 0, n_text;
+	while (next_line(&at, &line, &n_text))
+		n++;
+	if (n < 2)
+		return pool_line(pooled, origin, origin->source, ns, false);
+	at = origin->source;
+	for (; next_line(&at, &line, &n_text); i++) {
+		char *text = ht_arena_strndup(pooled->run->scratch, line, n_text);
+		int64_t part = ns / (int64_t)n + ((int64_t)i < ns % (int64_t)n);
+		if (!text || !pool_line(pooled, origin, text, part, true))
+			return false;
+	}
+	return true;
+}
+
+static enum ht_status pool_lines(struct ht_run *run, ht_table *table)
+{
+	struct activities a;
+	struct ht_pooled pooled;
+	HT_TRY(collect(run, false, &a));
+	ht_pooled_init(&pooled, run, N_LINE_KEYS, 1, line_rules, N_LINE_VALUES);
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; status == HT_OK && i < a.work.n; i++) {
+		struct ht_origin origin;
+		int64_t ns = origin_at(&a, i, &origin);
+		status = split_lines(&pooled, &origin, ns) ? HT_OK : ht_fail_nomem(run->ctx);
+	}
+	if (status == HT_OK)
+		status = ht_pooled_put(&pooled, table);
+	ht_pooled_done(&pooled);
+	return status;
+}
+
 /* ---- graphs ---- */
 
 static enum ht_status list_graphs(struct ht_run *run, ht_table *table)
@@ -301,6 +444,7 @@ static enum ht_status list_graphs(struct ht_run *run, ht_table *table)
 		ht_table_put_i64(table, GRAPH_GPU_NS, g->gpu_ns);
 		ht_table_put_str(table, GRAPH_FROM, g->from);
 		ht_table_put_str(table, GRAPH_WHY, g->why);
+		ht_table_put_str(table, GRAPH_NOTE, g->note);
 	}
 	return HT_OK;
 }
@@ -329,6 +473,48 @@ static enum ht_status list_regions(struct ht_run *run, ht_table *table)
 	return HT_OK;
 }
 
+/* ---- compile-timeline ---- */
+
+static enum ht_status list_spans(struct ht_run *run, ht_table *table)
+{
+	struct ht_compile_span *list;
+	size_t n;
+	HT_TRY(ht_compile_spans_find(run, &list, &n));
+	for (size_t i = 0; i < n; i++) {
+		ht_table_row(table);
+		ht_table_put_i64(table, SPAN_RANK, run->rank);
+		ht_table_put_i64(table, SPAN_TS_NS, list[i].ts_ns);
+		ht_table_put_i64(table, SPAN_DURATION_NS, list[i].dur_ns);
+		ht_table_put_str(table, SPAN_COMPILE_ID, list[i].compile_id);
+		ht_table_put_str(table, SPAN_NAME, list[i].name);
+		ht_table_put_known(table, SPAN_INDEX, list[i].row, HT_NONE);
+		ht_table_put_i64(table, SPAN_DEPTH, list[i].depth);
+		ht_table_put_i64(
+		        table, SPAN_INSIDE, ht_compile_span_is_inside(run->trace, &list[i]));
+	}
+	return HT_OK;
+}
+
+/* Those that the trace has a time for: the others would stretch it. */
+static enum ht_status draw_spans(struct ht_run *run, struct ht_drawing *ret_drawing)
+{
+	struct ht_compile_span *list;
+	size_t n, n_drawn = 0;
+	HT_TRY(ht_compile_spans_find(run, &list, &n));
+	struct ht_drawn_span *spans = ht_arena_alloc(run->scratch, (n + 1) * sizeof *spans);
+	if (!spans)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		if (ht_compile_span_is_inside(run->trace, &list[i]))
+			spans[n_drawn++] = (struct ht_drawn_span){ list[i].name, list[i].compile_id,
+				list[i].ts_ns, list[i].dur_ns };
+	*ret_drawing = (struct ht_drawing){ .spans = spans,
+		.n_spans = n_drawn,
+		.spans_track = "torch.compile",
+		.spans_key = "compile_id" };
+	return HT_OK;
+}
+
 /* A recompilation costs a step: it is said, with the log that would tell why. */
 static enum ht_status tell_recompiled(ht_table *table)
 {
@@ -347,13 +533,26 @@ static enum ht_status tell_recompiled(ht_table *table)
 	return HT_OK;
 }
 
+static enum ht_status tell_doubts(ht_table *table)
+{
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		if (!ht_table_is_null(table, row, GRAPH_NOTE))
+			HT_TRY(ht_table_add_warning(table, "graph %s on rank %" PRId64 ": %s",
+			        ht_table_str(table, row, GRAPH_SIGNATURE),
+			        ht_table_i64(table, row, GRAPH_RANK),
+			        ht_table_str(table, row, GRAPH_NOTE)));
+	return HT_OK;
+}
+
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
 {
 	ht_table *table = part->facts[0];
-	return ht_run_is(run, "view", "origins")   ? pool_origins(run, table)
+	return ht_run_is(run, "view", "origins")   ? pool_origins(run, part->facts[FACTS_ORIGINS])
+	       : ht_run_is(run, "view", "lines")   ? pool_lines(run, table)
 	       : ht_run_is(run, "view", "graphs")  ? list_graphs(run, table)
 	       : ht_run_is(run, "view", "compile") ? list_regions(run, table)
-	                                           : sum_methods(run, table);
+	       : ht_run_is(run, "view", "compile-timeline") ? list_spans(run, table)
+	                                                    : sum_methods(run, table);
 }
 
 /* ---- over ranks ---- */
@@ -372,7 +571,8 @@ static int longest_first(const void *left, const void *right)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-static enum ht_status put_pooled(const struct ht_pooled *pooled, ht_table *table)
+/* Groups by their time, the second of their values. */
+static enum ht_status order_groups(const struct ht_pooled *pooled, struct group_order **ret_order)
 {
 	struct ht_run *run = pooled->run;
 	size_t n = ht_pooled_n(pooled), *by_text = ht_pooled_order(pooled);
@@ -383,40 +583,63 @@ static enum ht_status put_pooled(const struct ht_pooled *pooled, ht_table *table
 		order[i] = (struct group_order){ ht_pooled_i64(pooled, by_text[i], 0, 1), i,
 			by_text[i] };
 	qsort(order, n, sizeof *order, longest_first);
-	for (size_t i = 0; i < n; i++) {
+	*ret_order = order;
+	return HT_OK;
+}
+
+/* The first n_before keys stand before the values, the others behind them. */
+static enum ht_status put_pooled(const struct ht_pooled *pooled, size_t n_before, ht_table *table)
+{
+	struct group_order *order = NULL;
+	HT_TRY(order_groups(pooled, &order));
+	for (size_t i = 0; i < ht_pooled_n(pooled); i++) {
+		size_t group = order[i].group;
 		ht_table_row(table);
-		for (size_t k = 0; k < N_ORIGIN_KEYS; k++)
-			ht_table_put_str(table, k, ht_pooled_key(pooled, order[i].group, k));
-		ht_table_put_i64(table, ORIGIN_COUNT, ht_pooled_i64(pooled, order[i].group, 0, 0));
-		ht_table_put_i64(table, ORIGIN_GPU_NS, order[i].ns);
+		for (size_t k = 0; k < n_before; k++)
+			ht_table_put_str(table, k, ht_pooled_key(pooled, group, k));
+		for (size_t k = 0; k < pooled->n_values; k++)
+			ht_table_put_i64(table, n_before + k, ht_pooled_i64(pooled, group, 0, k));
+		for (size_t k = n_before; k < pooled->n_keys; k++)
+			ht_table_put_str(
+			        table, k + pooled->n_values, ht_pooled_key(pooled, group, k));
 	}
 	return HT_OK;
 }
 
-static enum ht_status finish_origins(
+static enum ht_status finish_pooled(
         struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	struct ht_pooled pooled;
-	ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
-	enum ht_status status = ht_pooled_parts(&pooled, parts, 0);
+	bool is_lines = ht_run_is(run, "view", "lines");
+	if (is_lines)
+		ht_pooled_init(&pooled, run, N_LINE_KEYS, 1, line_rules, N_LINE_VALUES);
+	else
+		ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
+	enum ht_status status = ht_pooled_parts(&pooled, parts, is_lines ? 0 : FACTS_ORIGINS);
 	if (status == HT_OK)
-		status = put_pooled(&pooled, table);
+		status = put_pooled(&pooled, is_lines ? N_LINE_KEYS : ORIGIN_COUNT, table);
 	ht_pooled_done(&pooled);
 	return status;
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	if (ht_run_is(run, "view", "graphs"))
-		return ht_parts_rows_or(run, parts, table, "no graph launches in the traces");
+	if (ht_run_is(run, "view", "graphs")) {
+		HT_TRY(ht_parts_rows_or(run, parts, table, "no graph launches in the traces"));
+		return tell_doubts(table);
+	}
 	if (ht_run_is(run, "view", "compile")) {
 		HT_TRY(ht_parts_rows_or(
 		        run, parts, table, "no graphs of torch.compile in the traces"));
 		return tell_recompiled(table);
 	}
+	if (ht_run_is(run, "view", "compile-timeline"))
+		return ht_parts_rows_or(run, parts, table,
+		        "no structured log of torch.compile (TORCH_TRACE) is attached, or it has no times");
 	HT_TRY(ht_frame_set_method(run, table, "summed GPU time"));
-	HT_TRY(ht_run_is(run, "view", "origins") ? finish_origins(run, parts, table)
-	                                         : ht_parts_rows(run, parts, 0, 0, table));
+	bool is_methods = ht_run_is(run, "view", "methods");
+	HT_TRY(is_methods ? ht_parts_rows(run, parts, 0, 0, table)
+	                  : finish_pooled(run, parts, table));
 	ht_table_set_bar(table, "share");
 	return ht_table_n_rows(table)
 	               ? HT_OK

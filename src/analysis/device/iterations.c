@@ -10,8 +10,11 @@
  * Example: decode iterations of 4 requests that start at 0, 10 and 20 us and run until 30 us: wall 10 us each, 12 tokens, 400,000 tokens/s.
  */
 #include "analysis/analysis.h"
+#include "model/efficiency/peaks.h"
+#include "model/serving/iteration_rules.h"
 #include "model/serving/phases.h"
 
+static enum ht_status check(struct ht_run *run);
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
@@ -47,7 +50,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(PHASE_STEADY_P50_NS, "steady_p50_ns", HT_DURATION, HT_DETAIL,                       \
 	        "median wall time of its iterations", NULL)                                        \
 	COLUMN(PHASE_STEADY_P99_NS, "steady_p99_ns", HT_DURATION, HT_DETAIL,                       \
-	        "99th percentile of it", NULL)
+	        "99th percentile of it", NULL)                                                     \
+	COLUMN(PHASE_KV_BYTES, "kv_bytes", HT_BYTES, HT_DETAIL,                                    \
+	        "KV entries read x bytes of one; null where the size of one is not known", NULL)   \
+	COLUMN(PHASE_KV_BYTES_PER_S, "kv_bytes_per_s", HT_F64, HT_DETAIL,                          \
+	        "of them, per second of the phase's GPU time", NULL)                               \
+	COLUMN(PHASE_KV_SHARE, "kv_bandwidth_share", HT_RATIO, HT_DETAIL,                          \
+	        "of the peak memory bandwidth of the device; null where that is not known", NULL)
 HT_COLUMNS(phase_columns, PHASE_COLUMNS);
 
 #define LIST_COLUMNS(COLUMN)                                                                       \
@@ -72,6 +81,12 @@ static const struct ht_schema schemas[] = {
 };
 
 static const struct ht_param params[] = {
+	{ "kv-bytes-per-token", HT_I64, "0",
+	        "bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x "
+	        "bytes of an element; 0: what attached rules say",
+	        NULL },
+	{ "device-spec", HT_STR, NULL, "what the device can do, as efficiency takes it: hbm=3350",
+	        NULL },
 	{ "view", HT_STR, "phases", "sums by phase, or a row per iteration", "phases|list" },
 };
 
@@ -92,6 +107,7 @@ const struct ht_analysis ht_analysis_iterations = {
 		.n_sets = 1,
 		.details = "list",
 	},
+	.choose = check,
 	.per_rank = per_rank,
 	.finish = finish,
 };
@@ -104,7 +120,65 @@ static void put_rate(ht_table *table, size_t column, int64_t tokens, int64_t wal
 		ht_table_put_null(table, column);
 }
 
-static void put_phase(struct ht_run *run, const struct ht_phase_sum *p, ht_table *table)
+static void put_steady(const struct ht_phase_sum *p, ht_table *table)
+{
+	if (!p->steady_n) {
+		ht_table_put_nulls(table, PHASE_STEADY, PHASE_KV_BYTES);
+		return;
+	}
+	ht_table_put_i64(table, PHASE_STEADY, p->steady_n);
+	put_rate(table, PHASE_STEADY_TOKENS_PER_S, p->tokens < 0 ? -1 : p->steady_tokens,
+	        p->steady_wall_ns);
+	ht_table_put_i64(table, PHASE_STEADY_P50_NS, p->steady_p50_ns);
+	ht_table_put_i64(table, PHASE_STEADY_P99_NS, p->steady_p99_ns);
+}
+
+/* What reading KV entries takes. */
+struct kv {
+	int64_t token_bytes; /* -1: not known */
+	double peak;         /* bytes per second; 0: not known */
+};
+
+static void put_kv(const struct ht_phase_sum *p, const struct kv *kv, ht_table *table)
+{
+	__int128 bytes = (__int128)p->kv_tokens * kv->token_bytes;
+	if (kv->token_bytes < 0 || p->kv_tokens < 0 || bytes > INT64_MAX) {
+		ht_table_put_nulls_to_end(table, PHASE_KV_BYTES);
+		return;
+	}
+	ht_table_put_i64(table, PHASE_KV_BYTES, (int64_t)bytes);
+	if (p->gpu_ns <= 0) {
+		ht_table_put_nulls_to_end(table, PHASE_KV_BYTES_PER_S);
+		return;
+	}
+	double rate = (double)bytes * 1e9 / (double)p->gpu_ns;
+	ht_table_put_f64(table, PHASE_KV_BYTES_PER_S, rate);
+	if (kv->peak > 0)
+		ht_table_put_f64(table, PHASE_KV_SHARE, rate / kv->peak);
+	else
+		ht_table_put_null(table, PHASE_KV_SHARE);
+}
+
+/* Of the device that ran most of the rank's GPU work: engines have one per rank. */
+static enum ht_status find_kv(struct ht_run *run, struct kv *ret_kv)
+{
+	const struct ht_trace *t = run->trace;
+	const struct ht_iteration_rules *rules;
+	struct ht_peaks peaks;
+	HT_TRY(ht_iteration_rules_attached(run, &rules));
+	int64_t given = ht_run_i64(run, "kv-bytes-per-token");
+	*ret_kv = (struct kv){ .token_bytes = given > 0 ? given
+		                              : rules   ? rules->kv_token_bytes
+		                                        : -1 };
+	if (!t->n_gpu || ret_kv->token_bytes < 0)
+		return HT_OK;
+	HT_TRY(ht_peaks_find(run, t->gpu[0].device, ht_run_str(run, "device-spec"), &peaks));
+	ret_kv->peak = peaks.is_known ? peaks.bytes : 0;
+	return HT_OK;
+}
+
+static void put_phase(
+        struct ht_run *run, const struct ht_phase_sum *p, const struct kv *kv, ht_table *table)
 {
 	ht_table_row(table);
 	ht_table_put_i64(table, PHASE_RANK, run->rank);
@@ -123,15 +197,8 @@ static void put_phase(struct ht_run *run, const struct ht_phase_sum *p, ht_table
 	else
 		ht_table_put_null(table, PHASE_FILL);
 	ht_table_put_known(table, PHASE_KV_TOKENS, p->kv_tokens, -1);
-	if (!p->steady_n) {
-		ht_table_put_nulls_to_end(table, PHASE_STEADY);
-		return;
-	}
-	ht_table_put_i64(table, PHASE_STEADY, p->steady_n);
-	put_rate(table, PHASE_STEADY_TOKENS_PER_S, p->tokens < 0 ? -1 : p->steady_tokens,
-	        p->steady_wall_ns);
-	ht_table_put_i64(table, PHASE_STEADY_P50_NS, p->steady_p50_ns);
-	ht_table_put_i64(table, PHASE_STEADY_P99_NS, p->steady_p99_ns);
+	put_steady(p, table);
+	put_kv(p, kv, table);
 }
 
 static enum ht_status sum_phases(
@@ -139,9 +206,11 @@ static enum ht_status sum_phases(
 {
 	struct ht_phase_sum sums[HT_MOST_PHASES];
 	size_t n_sums;
+	struct kv kv;
 	HT_TRY(ht_phases_sum(run, list, n, sums, &n_sums));
+	HT_TRY(find_kv(run, &kv));
 	for (size_t i = 0; i < n_sums; i++)
-		put_phase(run, &sums[i], table);
+		put_phase(run, &sums[i], &kv, table);
 	return HT_OK;
 }
 
@@ -174,8 +243,25 @@ static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
 	return HT_OK;
 }
 
+/* No memory moves more than its peak: then the size of an entry, or the device, is another. */
+static enum ht_status check_kv(ht_table *table)
+{
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		if (!ht_table_is_null(table, row, PHASE_KV_SHARE) &&
+		        ht_table_f64(table, row, PHASE_KV_SHARE) > 1.05)
+			return ht_table_add_warning(table,
+			        "KV entries need more than the peak memory bandwidth: check kv-bytes-per-token, the rules, and the device");
+	return HT_OK;
+}
+
+static enum ht_status check(struct ht_run *run)
+{
+	return ht_peaks_check(run, ht_run_str(run, "device-spec"));
+}
+
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	return ht_parts_rows_or(
-	        run, parts, table, "no iterations of a serving engine in the traces");
+	HT_TRY(ht_parts_rows_or(run, parts, table,
+	        "no iterations of a serving engine in the traces; --attach takes rules for other annotations"));
+	return ht_run_is(run, "view", "phases") ? check_kv(table) : HT_OK;
 }

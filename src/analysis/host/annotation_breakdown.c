@@ -7,11 +7,14 @@
  * source gpu reads gpu_user_annotation: from the first to the last kernel that was launched inside, per
  * stream. source cpu reads user_annotation: the host's own time. Nested annotations and several streams
  * or threads each count, so sums can exceed the wall time. O(n log n).
+ * View origins has the GPU activity of each annotation by operator, module and line instead, kernels of graph launches too: by the
+ * innermost annotation around the launch, so that an activity counts once (annotation_origins.h).
  * Example: "forward" 3 and 5 us on two streams: count 2, sum 8, mean 4.
  * Definition: HTA get_gpu_user_annotation_breakdown.
  */
 #include "analysis/analysis.h"
 #include "base/pattern.h"
+#include "model/groups/annotation_origins.h"
 #include "model/rows/frame.h"
 #include "model/rows/name_groups.h"
 
@@ -37,8 +40,17 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(COL_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                          \
 	        "names in this row: more than 1 for others", NULL)
 HT_COLUMNS(columns, COLUMNS);
+static const struct ht_column origin_columns[] = HT_COLUMN_ENTRIES(HT_ANNOTATION_ORIGIN_COLUMNS);
+
+static const struct ht_schema schemas[] = {
+	{ "annotations", columns, HT_COUNT(columns) },
+	{ "origins", origin_columns, HT_COUNT(origin_columns) },
+};
 
 static const struct ht_param params[] = {
+	{ "view", HT_STR, "annotations",
+	        "durations of annotations, or their GPU activity by operator, module and line",
+	        "annotations|origins" },
 	{ "source", HT_STR, "gpu", "annotations on the GPU or on the host", "gpu|cpu" },
 	{ "num-kernels", HT_I64, "1000",
 	        "names to show per rank; 0: as many as duration-ratio asks for", NULL },
@@ -60,9 +72,12 @@ const struct ht_analysis ht_analysis_annotation_breakdown = {
 		.question = "How long did each user annotation take, on the GPU or on the host?",
 		.method = "Durations of user annotations by name. On the GPU an annotation lasts from the "
 			  "first to the last kernel launched inside it, per stream. By rank, sum "
-			  "descending, name; others last.",
+			  "descending, name; others last. Origins: GPU activity by the innermost "
+			  "annotation around its launch, each activity once.",
 		.hta = "get_gpu_user_annotation_breakdown",
-		HT_ONE_SCHEMA(columns),
+		.schemas = schemas,
+		.n_schemas = HT_COUNT(schemas),
+		.chosen_by = "view",
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.n_sets = 1,
@@ -158,6 +173,8 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 	enum ht_kind kind =
 	        ht_run_is(run, "source", "gpu") ? HT_KIND_GPU_ANNOTATION : HT_KIND_ANNOTATION;
 	const char *allow = ht_run_str(run, "allowlist");
+	if (ht_run_is(run, "view", "origins"))
+		return ht_annotation_origins_put(run, part->facts[0]);
 	if (!allow)
 		return put_rank(run, part->facts[0], kind, &fold);
 	regex_t keep;
@@ -171,6 +188,10 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	bool gpu = ht_run_is(run, "source", "gpu");
+	if (ht_run_is(run, "view", "origins")) {
+		HT_TRY(ht_frame_set_method(run, table, "summed GPU time"));
+		return ht_parts_rows_or(run, parts, table, "no GPU activity in the selection");
+	}
 	HT_TRY(ht_frame_set_method(run, table, gpu ? "time on the GPU" : "time on the host"));
 	return ht_parts_rows_or(run, parts, table,
 	        gpu ? "no GPU annotations in the selection; try --source cpu"

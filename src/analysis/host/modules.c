@@ -6,12 +6,14 @@
  *   device total  GPU work launched inside           device self  but not inside a module inside
  *   backward      the same of the backward pass, by the autograd links
  * Device times are sums of durations: work that runs at the same time counts twice.
- * Reads Python frames nn.Module: ... (record with with_stack and with_modules), or annotations [pl][module]... of PyTorch
- * Lightning. O(n log n). Unless steps are chosen, all of the trace.
+ * Reads Python frames nn.Module: ... (record with with_stack and with_modules), annotations [pl][module]... of PyTorch
+ * Lightning, and compiled regions of torch.compile; below these, with the structured log attached, the places where the model calls
+ * its modules. A note says how much of the GPU activity is in modules exactly, by alignment, or not at all. O(n log n). Unless steps are chosen, all of the trace.
  * Example: Net_0 [0,100) us calls Linear_0 [10,50), which launches 30 us of GPU work, and whose backward pass is 40 us of GPU work:
  * Linear_0 has device 30 and backward device 40 us; Net_0 as total the same, of its own nothing.
  */
 #include "analysis/analysis.h"
+#include "model/finding/hint.h"
 #include "model/rows/frame.h"
 #include "model/groups/module_groups.h"
 
@@ -61,20 +63,41 @@ const struct ht_analysis ht_analysis_modules = {
 		HT_ONE_SCHEMA(columns),
 		.n_sets = 1,
 	},
-	.facts = { { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS } },
+	.facts = { { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS },
+	        { "shares", ht_module_share_columns, HT_N_MODULE_SHARE_COLUMNS } },
 	.per_rank = group,
 	.finish = finish,
 };
 
 static enum ht_status group(struct ht_run *run, struct ht_part *part)
 {
-	return ht_module_groups_put(run, part->facts[0]);
+	return ht_module_groups_put(run, part->facts[0], part->facts[1]);
 }
 
 static int64_t own_device_ns(const struct ht_pooled *p, size_t i)
 {
 	return ht_add_sat(ht_pooled_i64(p, i, 0, HT_MODULE_DEVICE_SELF),
 	        ht_pooled_i64(p, i, 0, HT_MODULE_BACKWARD_DEVICE_SELF));
+}
+
+static enum ht_status note_shares(const struct ht_parts *parts, ht_table *table)
+{
+	int64_t ns[HT_N_MODULE_SHARE_COLUMNS] = { 0 }, all = 0;
+	for (size_t i = 0; i < parts->n; i++) {
+		const ht_table *shares = parts->list[i].facts[1];
+		for (size_t row = 0; row < ht_table_n_rows(shares); row++)
+			for (size_t k = 0; k < HT_N_MODULE_SHARE_COLUMNS; k++)
+				ht_sum(&ns[k], ht_table_i64(shares, row, k));
+	}
+	for (size_t k = 0; k < HT_N_MODULE_SHARE_COLUMNS; k++)
+		ht_sum(&all, ns[k]);
+	if (!all)
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "GPU activity by module: %s exact, %s aligned with a recording, %s in no module",
+	        ht_share_text((double)ns[HT_MODULE_EXACT_NS] / (double)all).text,
+	        ht_share_text((double)ns[HT_MODULE_ALIGNED_NS] / (double)all).text,
+	        ht_share_text((double)ns[HT_MODULE_UNKNOWN_NS] / (double)all).text);
 }
 
 static enum ht_status put_groups(
@@ -101,7 +124,7 @@ static enum ht_status put_groups(
 	if (!ht_pooled_n(p))
 		return ht_table_add_note(table,
 		        "no modules in the trace: record with with_stack=True and with_modules=True");
-	return HT_OK;
+	return note_shares(parts, table);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)

@@ -145,6 +145,7 @@ static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_cp_options options;
 	HT_TRY(ht_cp_options_read(run, &options));
+	options.with_origins = view_of(run) == HT_CP_VIEW_PATH;
 	if (is_across(run))
 		return ht_cp_chains_put(run, &options, part);
 	enum ht_cp_view_kind view = view_of(run);

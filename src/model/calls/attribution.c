@@ -20,6 +20,8 @@ static uint32_t place_of(const struct ht_trace *t, uint32_t row)
 static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
 {
 	(void)user;
+	if (t->kind[row] == HT_KIND_CPU_OP)
+		return ht_is_region_name(ht_str(t, t->name[row]));
 	if (t->kind[row] != HT_KIND_PYTHON && t->kind[row] != HT_KIND_ANNOTATION)
 		return false;
 	return ht_is_module_name(ht_str(t, t->name[row]));

@@ -3,7 +3,7 @@
  *
  * The answers of inside.h, annotate.h and autograd.h by row, with the way each was found.
  *
- * module  the nn.Module calls (or [pl][module] annotations) around the row (or the launch of GPU work). Work of the backward pass belongs to
+ * module  the nn.Module calls (or [pl][module] annotations, or regions of torch.compile) around the row (or the launch of GPU work). Work of the backward pass belongs to
  *         the modules around its forward operator, unless a module was called again inside the backward
  *         row itself (recomputed activations).
  */

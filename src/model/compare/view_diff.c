@@ -96,7 +96,7 @@ enum ht_status ht_view_diff_put(
 	switch (view) {
 	case HT_DIFF_OPERATORS: return ht_op_groups_put(run, by_shape, false, table);
 	case HT_DIFF_KERNELS: return ht_kernel_groups_put(run, 1u << HT_KG_COMMON, table);
-	case HT_DIFF_MODULES: return ht_module_groups_put(run, table);
+	case HT_DIFF_MODULES: return ht_module_groups_put(run, table, NULL);
 	}
 	return HT_OK;
 }

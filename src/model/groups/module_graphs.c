@@ -1,8 +1,8 @@
 /*
  * module_graphs.c - see module_graphs.h.
  *
- * Paths are texts here: those of a recording have other string ids than the trace. Replays of one kind share their sites, so
- * activities are sorted by site and module around the launch, and each path is spelled once however often it ran.
+ * Paths are texts here: those of a recording have other string ids than the trace. Activities are sorted by that text and the
+ * module around the launch, and each path is spelled once however often it ran.
  */
 #include "model/groups/module_graphs.h"
 
@@ -36,12 +36,21 @@ struct adder {
 	const struct ht_module_places *places;
 	struct ht_pooled *pooled;
 	struct ht_origins origins;
-	uint8_t *is_counted; /* by row: a launch without a module that was counted */
+	uint8_t *is_counted;  /* by row: a launch without a module that was counted */
+	uint32_t *site_texts; /* by site: 1 + its text; 0: not asked for yet */
 	struct calls calls[MAX_CALLS];
 	int64_t next_order;
-	uint64_t *keys; /* site and place of activities with a module */
+	uint64_t *keys; /* text, way and place of activities with a module of their own */
 	uint32_t *gpus;
 	size_t n;
+	int64_t known_ns[HT_N_MODULE_SHARE_COLUMNS];
+};
+
+/* The way, between text and place. */
+enum {
+	RECORDED_BACKWARD = 1, /* the recording has it in the backward pass of the module */
+	AROUND_BACKWARD = 2,   /* the table has it there already */
+	N_WAY_BITS = 2
 };
 
 /* "nn.Module: A / nn.Module: B" as "A / B", below another path or by itself where it begins with that. */
@@ -95,24 +104,25 @@ static bool add_level(struct adder *a, const char *path, size_t n, int64_t depth
 }
 
 /* Time under a path, which is inside one of n_around bytes that the table has it under already; n_around 0: it has not. */
-static bool move_time(
-        struct adder *a, const char *path, size_t n_around, bool is_backward, int64_t ns)
+static bool move_time(struct adder *a, const char *path, size_t n_around, unsigned way, int64_t ns)
 {
-	size_t self = is_backward ? HT_MODULE_BACKWARD_DEVICE_SELF : HT_MODULE_DEVICE_SELF;
+	bool was_backward = way & AROUND_BACKWARD, turns = way == RECORDED_BACKWARD;
+	size_t from = was_backward ? HT_MODULE_BACKWARD_DEVICE_SELF : HT_MODULE_DEVICE_SELF;
+	size_t self = way ? HT_MODULE_BACKWARD_DEVICE_SELF : HT_MODULE_DEVICE_SELF;
 	size_t n_path = strlen(path), end = 0;
 	for (int64_t depth = 1; end < n_path; depth++) {
 		const char *next =
 		        strstr(path + end + (end ? BETWEEN_BYTES : 0), HT_MODULE_BETWEEN);
 		__int128 values[HT_N_MODULE_VALUES] = { 0 };
 		end = next ? (size_t)(next - path) : n_path;
-		if (end <= n_around && is_backward) {
+		if (end <= n_around && turns) {
 			values[HT_MODULE_DEVICE_TOTAL] -= ns;
 			values[HT_MODULE_BACKWARD_DEVICE_TOTAL] += ns;
 		} else if (end > n_around) {
 			values[self + 1] += ns;
 		}
 		if (end == n_around)
-			values[HT_MODULE_DEVICE_SELF] -= ns;
+			values[from] -= ns;
 		if (end == n_path)
 			values[self] += ns;
 		if (!add_level(a, path, end, depth, values))
@@ -133,34 +143,70 @@ static void add_call(struct adder *a, uint32_t launch, int64_t ns)
 	a->is_counted[launch] = 1;
 }
 
-static void take_activity(struct adder *a, uint32_t i_gpu)
+/* The text of an activity's modules that the trace does not have around its launch. */
+static bool find_text(struct adder *a, uint32_t i_gpu, const struct ht_origin *site, uint32_t *ret)
+{
+	const char *below = ht_origin_below(&a->origins, i_gpu);
+	const char *text = site && site->module ? site->module : below;
+	uint32_t *known = site ? &a->site_texts[site - a->origins.sites] : NULL;
+	*ret = HT_NONE;
+	if (!text || !*text)
+		return true;
+	if (known && *known) {
+		*ret = *known - 1;
+		return true;
+	}
+	if (!ht_pooled_text(a->pooled, text, ret))
+		return false;
+	if (known)
+		*known = *ret + 1;
+	return true;
+}
+
+static bool take_activity(struct adder *a, uint32_t i_gpu)
 {
 	const struct ht_gpu *gpu = &a->t->gpu[i_gpu];
-	const struct ht_origin *site = ht_origin_in_graph(&a->origins, i_gpu);
-	uint32_t place = a->places->find(a->places->user, i_gpu);
+	bool has_origins = a->origins.trace, is_backward = false;
+	const struct ht_origin *site = has_origins ? ht_origin_in_graph(&a->origins, i_gpu) : NULL;
+	uint32_t place = a->places->find(a->places->user, i_gpu, &is_backward), text = HT_NONE;
+	int64_t ns = a->t->dur_ns[gpu->row];
+	if (has_origins && !find_text(a, i_gpu, site, &text))
+		return false;
+	bool is_recorded = site && site->module;
+	ht_sum(&a->known_ns[is_recorded && site->confidence < 1   ? HT_MODULE_ALIGNED_NS
+	                    : place != HT_NONE || text != HT_NONE ? HT_MODULE_EXACT_NS
+	                                                          : HT_MODULE_UNKNOWN_NS],
+	        ns);
 	if (place == HT_MODULE_STAYS)
-		return;
-	if (site && site->module) {
-		a->keys[a->n] = (uint64_t)(site - a->origins.sites) << 32 | place;
+		return true;
+	/* what a recording has of a graph stays where its backward pass is */
+	if (text != HT_NONE && !(is_recorded && is_backward)) {
+		unsigned way = (is_backward ? AROUND_BACKWARD : 0) |
+		               (is_recorded && site->is_backward ? RECORDED_BACKWARD : 0);
+		a->keys[a->n] = ((uint64_t)text << N_WAY_BITS | way) << 32 | place;
 		a->gpus[a->n++] = i_gpu;
-	} else if (place == HT_NONE && gpu->launch != HT_NONE) {
-		add_call(a, gpu->launch, a->t->dur_ns[gpu->row]);
+	} else if (place == HT_NONE && gpu->launch != HT_NONE && has_origins &&
+	           a->origins.of_graph && a->origins.of_graph[i_gpu]) {
+		add_call(a, gpu->launch, ns);
 	}
+	return true;
 }
 
 static bool add_sites(struct adder *a)
 {
 	for (size_t i = 0, end; i < a->n; i = end) {
-		const struct ht_origin *site = &a->origins.sites[a->keys[i] >> 32];
-		uint32_t place = (uint32_t)a->keys[i];
+		uint32_t place = (uint32_t)a->keys[i],
+		         text = (uint32_t)(a->keys[i] >> (32 + N_WAY_BITS));
+		unsigned way = (unsigned)(a->keys[i] >> 32) & ((1u << N_WAY_BITS) - 1);
 		int64_t ns = 0;
 		for (end = i; end < a->n && a->keys[end] == a->keys[i]; end++)
 			ht_sum(&ns, a->t->dur_ns[a->t->gpu[a->gpus[end]].row]);
 		const char *around =
 		        place == HT_NONE ? "" : a->places->spell(a->places->user, place);
-		const char *path =
-		        around ? spell_path(a->run->scratch, around, site->module) : NULL;
-		if (!path || !move_time(a, path, strlen(around), site->is_backward, ns))
+		const char *path = around ? spell_path(a->run->scratch, around,
+		                                    ht_pooled_text_at(a->pooled, text))
+		                          : NULL;
+		if (!path || !move_time(a, path, strlen(around), way, ns))
 			return false;
 	}
 	for (size_t i = 0; i < MAX_CALLS && a->calls[i].n; i++) {
@@ -174,27 +220,37 @@ static bool add_sites(struct adder *a)
 	return true;
 }
 
-enum ht_status ht_module_graphs_add(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_module_places *places, struct ht_pooled *pooled)
+static enum ht_status take_all(struct adder *a, const struct ht_frame *frame)
 {
-	struct ht_arena *scratch = run->scratch;
+	struct ht_arena *scratch = a->run->scratch;
+	if (ht_origins_deepen(a->run))
+		HT_TRY(ht_origins_make(a->run, false, &a->origins));
+	a->is_counted = ht_arena_alloc(scratch, ht_n_events(a->t) + (size_t)1);
+	a->site_texts = ht_arena_alloc(scratch, (a->origins.n_sites + 1) * sizeof *a->site_texts);
+	a->keys = ht_arena_room(scratch, (frame->n_gpu + 1) * sizeof *a->keys);
+	a->gpus = ht_arena_room(scratch, (frame->n_gpu + 1) * sizeof *a->gpus);
+	bool ok = a->is_counted && a->site_texts && a->keys && a->gpus;
+	for (size_t i = 0; ok && i < frame->n_gpu; i++)
+		ok = take_activity(a, frame->gpu[i]);
+	ok = ok && ht_sort_keys(a->run->ctx->mem, a->keys, a->gpus, a->n) && add_sites(a);
+	return ok ? HT_OK : ht_fail_nomem(a->run->ctx);
+}
+
+enum ht_status ht_module_graphs_add(struct ht_run *run, const struct ht_frame *frame,
+        const struct ht_module_places *places, struct ht_pooled *pooled, ht_table *shares)
+{
 	struct adder a = { .run = run,
 		.t = run->trace,
 		.places = places,
 		.pooled = pooled,
 		.next_order = (int64_t)1 << 32 };
-	if (!ht_has_graph_launches(a.t))
+	if (!shares && !ht_origins_deepen(run))
 		return HT_OK;
-	HT_TRY(ht_origins_make(run, false, &a.origins));
-	a.is_counted = ht_arena_alloc(scratch, ht_n_events(a.t) + (size_t)1);
-	a.keys = ht_arena_room(scratch, (frame->n_gpu + 1) * sizeof *a.keys);
-	a.gpus = ht_arena_room(scratch, (frame->n_gpu + 1) * sizeof *a.gpus);
-	if (!a.is_counted || !a.keys || !a.gpus)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < frame->n_gpu; i++)
-		if (a.origins.of_graph[frame->gpu[i]])
-			take_activity(&a, frame->gpu[i]);
-	return ht_sort_keys(run->ctx->mem, a.keys, a.gpus, a.n) && add_sites(&a)
-	               ? HT_OK
-	               : ht_fail_nomem(run->ctx);
+	HT_TRY(take_all(&a, frame));
+	if (!shares)
+		return HT_OK;
+	ht_table_row(shares);
+	for (size_t k = 0; k < HT_N_MODULE_SHARE_COLUMNS; k++)
+		ht_table_put_i64(shares, k, a.known_ns[k]);
+	return HT_OK;
 }

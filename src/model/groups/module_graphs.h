@@ -1,5 +1,6 @@
 /*
- * module_graphs.h - GPU activity of graph launches under the modules that a recording of the graph has for it.
+ * module_graphs.h - GPU activity of graph launches and compiled graphs under the modules that a recording, or the log of
+ * torch.compile, has for it.
  *
  * Where the launch is itself inside a module, the recorded modules stand below that one, unless they begin with it: then they are
  * the whole path. Activity of which no module is known stays with the module around its launch; outside of any it has a row with the
@@ -11,6 +12,9 @@
  *     Net_0         Net_0 / Linear_0    Net_0 / Linear_0
  *     Runner_0      -                   Runner_0
  *     -             -                   cudaGraphLaunch
+ *
+ * Of a kernel that torch.compile generated the log says where the modules are called that it comes from: these stand below the compiled
+ * region, forward and backward.
  */
 #ifndef HT_MODEL_GROUPS_MODULE_GRAPHS_H
 #define HT_MODEL_GROUPS_MODULE_GRAPHS_H
@@ -20,18 +24,20 @@
 
 /* Where the table has GPU activity by its launch. */
 struct ht_module_places {
-	/* of an activity: a number of the caller's; HT_NONE: in no module; HT_MODULE_STAYS: in a way that stays as it is, such as the
-	 * backward pass of a module */
-	uint32_t (*find)(void *user, size_t i_gpu);
+	/* of an activity: a number of the caller's, and whether it is of the backward pass; HT_NONE: in no module; HT_MODULE_STAYS: in
+	 * one too deep for more */
+	uint32_t (*find)(void *user, size_t i_gpu, bool *ret_is_backward);
 	/* its path, alive until the next call; NULL when out of memory */
 	const char *(*spell)(void *user, uint32_t place);
 	void *user;
 };
 #define HT_MODULE_STAYS (HT_NONE - 1)
 
-/* Add what graph launches of the frame ran to the groups of ht_module_groups_put, which have the modules of the trace. */
+/* Add what the frame ran to the groups of ht_module_groups_put, which have the modules of the trace, and a row of how modules are known to
+ * shares, which may be NULL. */
 enum ht_status ht_module_graphs_add(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_module_places *places, struct ht_pooled *pooled) HT_MUST_USE;
+        const struct ht_module_places *places, struct ht_pooled *pooled,
+        ht_table *shares) HT_MUST_USE;
 /* The name of a module without what marks it as one. */
 const char *ht_module_bare_name(const char *name);
 

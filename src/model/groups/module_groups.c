@@ -39,6 +39,8 @@ const struct ht_column ht_module_group_columns[] = {
 	{ "first", HT_I64, HT_MEASURE, "when it was first called", NULL },
 };
 
+const struct ht_column ht_module_share_columns[] = HT_COLUMN_ENTRIES(HT_MODULE_SHARE_COLUMNS);
+
 struct sums {
 	int64_t v[HT_N_MODULE_VALUES];
 };
@@ -63,8 +65,18 @@ static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
 	/* traits are a cache, to the caller of this a constant */
 	struct ht_traits *traits = *(struct ht_traits *const *)user;
 	uint8_t kind = t->kind[row];
+	unsigned wanted = HT_TRAIT_MODULE | (kind == HT_KIND_CPU_OP ? HT_TRAIT_REGION : 0);
 	return (kind == HT_KIND_PYTHON || kind == HT_KIND_ANNOTATION || kind == HT_KIND_CPU_OP) &&
-	       (ht_traits_of(traits, row) & HT_TRAIT_MODULE);
+	       (ht_traits_of(traits, row) & wanted);
+}
+
+/* Regions of torch.compile are operators of the tree, and modules here. */
+static bool is_module_node(struct grouper *g, uint32_t node)
+{
+	const struct ht_op_node *n = &g->tree.nodes[node];
+	return n->kind == HT_NODE_MODULE ||
+	       (n->kind == HT_NODE_OPERATOR &&
+	               (ht_traits_of(&g->traits, n->row) & HT_TRAIT_REGION));
 }
 
 /* ---- forward ---- */
@@ -77,15 +89,16 @@ static enum ht_status add_forward(struct grouper *g)
 		return ht_fail_nomem(g->run->ctx);
 	for (uint32_t i = 0; i < g->tree.n; i++) {
 		uint32_t up = nodes[i].parent;
-		bool parent_is_module = up != HT_NONE && nodes[up].kind == HT_NODE_MODULE;
+		bool is_level = is_module_node(g, i);
+		bool parent_is_module = up != HT_NONE && is_module_node(g, up);
 		g->module_of[i] = up == HT_NONE      ? HT_NONE
 		                  : parent_is_module ? up
 		                                     : g->module_of[up];
 		uint32_t around = g->module_of[i];
 		bool around_in = around != HT_NONE && g->in[nodes[around].row];
-		if (nodes[i].kind == HT_NODE_OPERATOR && parent_is_module && around_in)
+		if (nodes[i].kind == HT_NODE_OPERATOR && !is_level && parent_is_module && around_in)
 			g->sums[g->stacks.of[nodes[around].row]].v[HT_MODULE_OPERATORS]++;
-		if (nodes[i].kind != HT_NODE_MODULE)
+		if (!is_level)
 			continue;
 		/* what is inside a module is not its caller's own */
 		if (around_in)
@@ -219,18 +232,19 @@ static enum ht_status add_paths(struct grouper *g)
 }
 
 /* The path of the module that an activity of a graph was launched in. */
-static uint32_t launched_in(void *user, size_t i_gpu)
+static uint32_t launched_in(void *user, size_t i_gpu, bool *ret_is_backward)
 {
-	const struct grouper *g = user;
+	struct grouper *g = user;
 	const struct ht_stack_path *paths = g->stacks.paths.data;
 	uint32_t node = g->tree.of_gpu ? g->tree.of_gpu[i_gpu] : HT_NONE;
-	if (node != HT_NONE && g->backward && g->backward[node] != HT_NONE)
-		return HT_MODULE_STAYS;
-	while (node != HT_NONE && g->tree.nodes[node].kind != HT_NODE_MODULE)
+	*ret_is_backward = node != HT_NONE && g->backward && g->backward[node] != HT_NONE;
+	uint32_t path = *ret_is_backward ? g->backward[node] : HT_NONE;
+	while (path == HT_NONE && node != HT_NONE && !is_module_node(g, node))
 		node = g->tree.nodes[node].parent;
-	if (node == HT_NONE || !g->in[g->tree.nodes[node].row])
+	if (path == HT_NONE && (node == HT_NONE || !g->in[g->tree.nodes[node].row]))
 		return HT_NONE;
-	uint32_t path = g->stacks.of[g->tree.nodes[node].row];
+	if (path == HT_NONE)
+		path = g->stacks.of[g->tree.nodes[node].row];
 	return paths[path].n > MAX_DEPTH ? HT_MODULE_STAYS : path;
 }
 
@@ -270,7 +284,7 @@ static enum ht_status group_own(struct grouper *g)
 	return add_paths(g);
 }
 
-enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table)
+enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table, ht_table *shares)
 {
 	struct ht_pooled pooled;
 	struct grouper g = { .run = run, .t = run->trace, .pooled = &pooled };
@@ -280,7 +294,7 @@ enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table)
 	if (status == HT_OK)
 		status = group_own(&g);
 	if (status == HT_OK)
-		status = ht_module_graphs_add(run, &g.frame, &places, &pooled);
+		status = ht_module_graphs_add(run, &g.frame, &places, &pooled, shares);
 	if (status == HT_OK)
 		status = ht_pooled_put(&pooled, table);
 	ht_pooled_done(&pooled);

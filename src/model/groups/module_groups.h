@@ -1,7 +1,8 @@
 /*
  * module_groups.h - the modules of a rank by their path, with the time of their forward and backward pass.
  *
- * A module is a Python frame nn.Module: X, or an annotation [pl][module]X; its path are the modules around it. Of
+ * A module is a Python frame nn.Module: X, an annotation [pl][module]X, or a compiled region of torch.compile, which is
+ * an operator as well; its path are the modules around it. Of
  * its calls in the frame:
  *   host        total: their length; self: without modules, operators and runtime calls inside
  *   device      total: GPU work launched inside; self: but not inside a module inside
@@ -39,8 +40,19 @@ extern const uint8_t ht_module_rules[HT_N_MODULE_VALUES];
 extern const struct ht_column ht_module_group_columns[];
 enum { HT_N_MODULE_GROUP_COLUMNS = HT_N_MODULE_KEYS + HT_N_MODULE_VALUES };
 
-/* Group the modules of the rank in hand. */
-enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
+/* How GPU activity is known to be of a module: a row per rank. */
+#define HT_MODULE_SHARE_COLUMNS(COLUMN)                                                            \
+	COLUMN(HT_MODULE_EXACT_NS, "exact_ns", HT_DURATION, HT_MEASURE,                            \
+	        "by launch, backward link, annotation, or a recording that agrees wholly", NULL)   \
+	COLUMN(HT_MODULE_ALIGNED_NS, "aligned_ns", HT_DURATION, HT_MEASURE,                        \
+	        "by a recording that agrees in part", NULL)                                        \
+	COLUMN(HT_MODULE_UNKNOWN_NS, "unknown_ns", HT_DURATION, HT_MEASURE, "of no module", NULL)
+HT_COLUMN_NUMBERS(HT_MODULE_SHARE_COLUMNS, HT_N_MODULE_SHARE_COLUMNS);
+extern const struct ht_column ht_module_share_columns[];
+
+/* Group the modules of the rank in hand; shares may be NULL. */
+enum ht_status ht_module_groups_put(
+        struct ht_run *run, ht_table *table, ht_table *shares) HT_MUST_USE;
 /* The groups as a tree: each module before those inside it, by when it was first called. Memory in scratch. */
 enum ht_status ht_module_order(
         const struct ht_pooled *pooled, const size_t **ret_order) HT_MUST_USE;

@@ -41,6 +41,11 @@ bool ht_pooled_text(struct ht_pooled *pooled, const char *text, uint32_t *ret_te
 	return true;
 }
 
+const char *ht_pooled_text_at(const struct ht_pooled *pooled, uint32_t text)
+{
+	return ((const struct ht_text *)pooled->texts.texts.data)[text].bytes;
+}
+
 bool ht_pooled_name(struct ht_pooled *pooled, const struct ht_trace *trace, uint32_t id,
         uint32_t *known, uint32_t *ret_text)
 {
@@ -131,8 +136,7 @@ static uint32_t text_of(const struct ht_pooled *pooled, size_t group, size_t key
 const char *ht_pooled_key(const struct ht_pooled *pooled, size_t group, size_t key)
 {
 	uint32_t text = text_of(pooled, group, key);
-	return text == HT_NONE ? NULL
-	                       : ((const struct ht_text *)pooled->texts.texts.data)[text].bytes;
+	return text == HT_NONE ? NULL : ht_pooled_text_at(pooled, text);
 }
 
 /* ---- order ---- */

@@ -40,6 +40,8 @@ void ht_pooled_init(struct ht_pooled *pooled, struct ht_run *run, size_t n_keys,
 void ht_pooled_done(struct ht_pooled *pooled);
 /* The number of a text; NULL has HT_NONE. False when out of memory. */
 bool ht_pooled_text(struct ht_pooled *pooled, const char *text, uint32_t *ret_text);
+/* The text of such a number; it ends with a byte of 0. */
+const char *ht_pooled_text_at(const struct ht_pooled *pooled, uint32_t text);
 /* The same for the id of a string in a trace, HT_NO_STR is ""; known has an entry per string of it, 0 until that string
  * is asked for, and saves looking for it again. */
 bool ht_pooled_name(struct ht_pooled *pooled, const struct ht_trace *trace, uint32_t id,

@@ -3,6 +3,7 @@
  */
 #include "attach/kind.h"
 #include "model/origin/compiled.h"
+#include "model/origin/origin.h"
 
 #define MAX_BYTES ((size_t)1 << 30)
 
@@ -27,14 +28,44 @@ static void let_go(void *data)
 	ht_compile_log_free(data);
 }
 
-static enum ht_status judge(
-        struct ht_run *run, const struct ht_attachment *attachment, struct ht_attach_use *ret_use)
+/* Activities of compiled graphs that are replayed. */
+static enum ht_status add_replays(struct ht_run *run, struct ht_compiled *compiled)
 {
-	const void *data;
-	HT_TRY(ht_attachment_load(run->ctx, attachment, &data));
-	const struct ht_compile_log *log = data;
+	const struct ht_trace *t = run->trace;
+	struct ht_origins origins;
+	HT_TRY(ht_origins_make(run, false, &origins));
+	for (size_t i = 0; origins.of_graph && i < t->n_gpu; i++) {
+		const struct ht_origin *site = ht_origin_in_graph(&origins, i);
+		uint32_t launch = t->gpu[i].launch;
+		if (!origins.of_graph[i] || launch == HT_NONE ||
+		        ht_compiled_around(t, launch) == HT_NONE)
+			continue;
+		compiled->n_activities++;
+		compiled->n_found += site && site->method == HT_ORIGIN_INDUCTOR;
+	}
+	return HT_OK;
+}
+
+/* What of the log is not as it was written. */
+static const char *describe_damage(struct ht_run *run, const struct ht_compile_log *log)
+{
+	const char *text = "";
+	if (log->n_changed)
+		text = ht_arena_printf(run->scratch,
+		        "; warning: %zu of %zu records differ from their md5", log->n_changed,
+		        log->n_records);
+	if (text && log->n_bad)
+		text = ht_arena_printf(
+		        run->scratch, "%s; warning: %zu records cannot be read", text, log->n_bad);
+	return text ? text : "";
+}
+
+enum ht_status ht_compile_log_judge(
+        struct ht_run *run, const struct ht_compile_log *log, struct ht_attach_use *ret_use)
+{
 	struct ht_compiled compiled;
 	HT_TRY(ht_compiled_find(run, &compiled));
+	HT_TRY(add_replays(run, &compiled));
 	size_t n_calls = 0, n_with_line = 0;
 	const struct ht_compiled_graph *graphs = log->graphs.data;
 	for (size_t i = 0; i < log->graphs.n; i++)
@@ -43,8 +74,9 @@ static enum ht_status judge(
 			n_with_line += graphs[i].calls[k].source != NULL;
 		}
 	const char *text = ht_arena_printf(run->scratch,
-	        "%zu graphs, %zu of %zu calls with lines, %zu recompilations%s", log->graphs.n,
-	        n_with_line, n_calls, log->recompiles.n,
+	        "%zu graphs, %zu of %zu calls with lines, %zu recompilations%s%s%s", log->graphs.n,
+	        n_with_line, n_calls, log->recompiles.n, describe_damage(run, log),
+	        log->n_lost ? "; provenance without the code beside it is not used" : "",
 	        compiled.n_activities ? "" : "; the trace calls no compiled graph");
 	*ret_use = (struct ht_attach_use){
 		.text = text,
@@ -54,6 +86,14 @@ static enum ht_status judge(
 		.is_refused = compiled.n_activities && !compiled.n_found,
 	};
 	return text ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
+static enum ht_status judge(
+        struct ht_run *run, const struct ht_attachment *attachment, struct ht_attach_use *ret_use)
+{
+	const void *data;
+	HT_TRY(ht_attachment_load(run->ctx, attachment, &data));
+	return ht_compile_log_judge(run, data, ret_use);
 }
 
 const struct ht_attach_kind ht_attach_kind_compile_log = {

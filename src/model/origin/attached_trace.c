@@ -54,6 +54,11 @@ static enum ht_status judge(
 	                                       : origins.why[attachment->i];
 	if (text && why)
 		text = ht_arena_printf(run->scratch, "%s; %s", text, why);
+	for (size_t i = 0; text && i < origins.n_graphs; i++)
+		if (origins.graphs[i].note && !strcmp(origins.graphs[i].from, attachment->path) &&
+		        !strstr(text, origins.graphs[i].note))
+			text = ht_arena_printf(
+			        run->scratch, "%s; warning: %s", text, origins.graphs[i].note);
 	*ret_use = (struct ht_attach_use){
 		.text = text,
 		.matched = matched,

@@ -3,6 +3,7 @@
  */
 #include "model/origin/choose.h"
 
+#include "base/checked.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -62,7 +63,27 @@ static bool say_the_same(const struct ht_tape *a, const struct ht_tape *b)
 struct best {
 	struct ht_choice choice;
 	const struct ht_tape *rival;
+	size_t n_alike; /* captures of one size that match alike and differ from the one before */
+	bool is_dated;  /* all of them say when they were made */
 };
+
+/* When a capture was made, in Unix time; HT_NO_I64: its trace does not say. */
+static int64_t captured_ns(const struct ht_tape *tape)
+{
+	const struct ht_trace *t = tape->trace;
+	if (!tape->n || t->meta->base_ns == HT_NO_I64)
+		return HT_NO_I64;
+	return ht_add_sat(t->meta->base_ns, t->ts_ns[tape->entries[0].launch]);
+}
+
+/* Of two of one size the replays use the one that was captured last; without times that is the later one of the list. */
+static bool is_older(struct best *best, const struct ht_tape *tape)
+{
+	int64_t then = captured_ns(best->choice.tape), now = captured_ns(tape);
+	best->n_alike++;
+	best->is_dated = then != HT_NO_I64 && now != HT_NO_I64;
+	return best->is_dated && now < then;
+}
 
 static void offer(struct best *best, const struct ht_tape *tape, const struct ht_matched *matched,
         bool is_sized)
@@ -71,6 +92,10 @@ static void offer(struct best *best, const struct ht_tape *tape, const struct ht
 	if (now && matched->confidence < best->choice.matched.confidence)
 		return;
 	bool is_tie = now && matched->confidence <= best->choice.matched.confidence;
+	if (!is_tie)
+		best->n_alike = 0;
+	if (is_tie && is_sized && !say_the_same(now, tape) && is_older(best, tape))
+		return;
 	best->rival = is_tie && !is_sized && !say_the_same(now, tape) ? now
 	              : is_tie                                        ? best->rival
 	                                                              : NULL;
@@ -127,9 +152,15 @@ static enum ht_status choose_capture(struct ht_chooser *c, const struct ht_repla
 		ret_choice->why = explain_refusal(c, replay, &best, size);
 		return ret_choice->why ? HT_OK : ht_fail_nomem(c->run->ctx);
 	}
-	if (!is_refused)
-		*ret_choice = best.choice;
-	return HT_OK;
+	if (is_refused)
+		return HT_OK;
+	*ret_choice = best.choice;
+	if (best.n_alike)
+		ret_choice->note = ht_arena_printf(c->run->scratch,
+		        "%zu captures of size %" PRId64 " fit and differ: the %s one is used",
+		        best.n_alike + 1, best.choice.tape->size,
+		        best.is_dated ? "newest" : "last attached");
+	return !best.n_alike || ret_choice->note ? HT_OK : ht_fail_nomem(c->run->ctx);
 }
 
 /* ---- eager runs ---- */

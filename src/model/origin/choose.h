@@ -28,7 +28,8 @@ struct ht_chooser {
 struct ht_choice {
 	const struct ht_tape *tape; /* NULL: none fits */
 	struct ht_matched matched;
-	const char *why; /* none fits; NULL: one does */
+	const char *why;  /* none fits; NULL: one does */
+	const char *note; /* what the user should know of the choice; NULL: nothing */
 };
 
 enum ht_status ht_chooser_init(struct ht_run *run, struct ht_chooser *ret_chooser) HT_MUST_USE;

@@ -3,8 +3,11 @@
  */
 #include "model/origin/compile_log.h"
 
+#include "base/md5.h"
 #include "base/text.h"
 #include "json/text.h"
+#include "model/origin/compile_spans.h"
+#include "model/origin/log_events.h"
 #include "model/origin/wrapper.h"
 
 #include <inttypes.h>
@@ -24,6 +27,7 @@ struct reading {
 	struct ht_vec calls; /* struct ht_compiled_call */
 	const char *file;
 	bool has_code;
+	struct ht_log_events events;
 };
 
 /* Behind "V0521 11:50:39.474000 3054118 path/file.py:1864] ", or NULL. */
@@ -55,19 +59,6 @@ bool ht_compile_log_sniff(const char *text, size_t n)
 static char *keep_text(struct reading *r, const char *text, size_t n)
 {
 	return ht_arena_strndup(&r->log->arena, text, n);
-}
-
-/* The text of a string, decoded; NULL when it is none, or without memory. */
-static char *keep_string(struct reading *r, const struct ht_json_value *value)
-{
-	if (value->type != HT_JSON_STRING || value->n < 2)
-		return NULL;
-	/* an escape that is none becomes three bytes */
-	char *text = ht_arena_room(&r->log->arena, 3 * value->n);
-	size_t bad;
-	if (text)
-		text[ht_json_decode(value->text + 1, value->n - 2, text, &bad)] = '\0';
-	return text;
 }
 
 static bool is_text(const struct ht_json_value *value, const char *text)
@@ -118,7 +109,7 @@ static enum ht_status read_code(struct reading *r, const struct record *record)
 	struct ht_json_value file = ht_json_get(&code, "filename");
 	if (r->has_code)
 		HT_TRY(push_graph(r, "", compile_id_of(r, &record->json)));
-	r->file = keep_string(r, &file);
+	r->file = ht_log_string(&r->log->arena, &file);
 	r->has_code = true;
 	return ht_wrapper_read(r->ctx, &r->log->arena, record->payload, &r->calls);
 }
@@ -149,7 +140,7 @@ static enum ht_status read_key(struct reading *r, const struct record *record)
 		return HT_OK;
 	}
 	struct ht_json_value all = ht_json_next(&reader), key = ht_json_get(&all, "key");
-	const char *text = keep_string(r, &key);
+	const char *text = ht_log_string(&r->log->arena, &key);
 	return text ? push_graph(r, text, compile_id_of(r, &record->json)) : HT_OK;
 }
 
@@ -178,9 +169,35 @@ static enum ht_status read_artifact(struct reading *r, const struct record *reco
 	return is_text(&name, "recompile_reasons") ? read_reason(r, record) : HT_OK;
 }
 
+/* Whether a payload is what was written: its checksum is in the line before it. */
+static bool is_whole(const struct record *record)
+{
+	struct ht_json_value wanted = ht_json_get(&record->json, "has_payload");
+	char found[33];
+	size_t n = record->n_payload;
+	if (wanted.type != HT_JSON_STRING || wanted.n != sizeof found + 1)
+		return true;
+	/* the line break behind the last line is the log's */
+	n -= n && record->payload[n - 1] == '\n';
+	ht_md5(record->payload, n, found);
+	return !memcmp(wanted.text + 1, found, sizeof found - 1);
+}
+
+static enum ht_status read_event(struct reading *r, const struct record *record)
+{
+	bool is_good;
+	HT_TRY(ht_log_events_take(
+	        r->ctx, &r->events, record->payload, &r->log->arena, &r->log->spans, &is_good));
+	r->log->n_bad += !is_good;
+	return HT_OK;
+}
+
 static enum ht_status read_record(struct reading *r, const struct record *record)
 {
 	r->log->n_records++;
+	r->log->n_changed += !is_whole(record);
+	if (ht_json_get(&record->json, "chromium_event").type != HT_JSON_END)
+		return read_event(r, record);
 	if (ht_json_get(&record->json, "inductor_output_code").type != HT_JSON_END)
 		return read_code(r, record);
 	if (ht_json_get(&record->json, "artifact").type != HT_JSON_END)
@@ -235,21 +252,30 @@ static enum ht_status read_records(struct reading *r, char *text)
 	return HT_OK;
 }
 
-enum ht_status ht_compile_log_read(
-        ht_ctx *ctx, char *text, size_t n, struct ht_compile_log **ret_log)
+enum ht_status ht_compile_log_new(ht_ctx *ctx, struct ht_compile_log **ret_log)
 {
 	struct ht_compile_log *log = ht_mem_zalloc(ctx->mem, sizeof *log);
-	struct reading r = { .ctx = ctx, .log = log };
 	if (!log)
 		return ht_fail_nomem(ctx);
 	log->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&log->arena, log->mem);
+	*ret_log = log;
+	return HT_OK;
+}
+
+enum ht_status ht_compile_log_read(
+        ht_ctx *ctx, char *text, size_t n, struct ht_compile_log **ret_log)
+{
+	struct ht_compile_log *log = NULL;
+	HT_TRY(ht_compile_log_new(ctx, &log));
+	struct reading r = { .ctx = ctx, .log = log };
 	/* what is behind a zero byte is no text */
 	text[n] = '\0';
 	enum ht_status status = read_records(&r, text);
 	if (status == HT_OK && r.has_code)
 		status = push_graph(&r, "", "");
 	ht_vec_free(log->mem, &r.calls, sizeof(struct ht_compiled_call));
+	ht_log_events_done(ctx, &r.events);
 	if (status != HT_OK) {
 		ht_compile_log_free(log);
 		return status;
@@ -265,6 +291,7 @@ void ht_compile_log_free(struct ht_compile_log *log)
 	struct ht_mem *mem = log->mem;
 	ht_vec_free(mem, &log->graphs, sizeof(struct ht_compiled_graph));
 	ht_vec_free(mem, &log->recompiles, sizeof(struct ht_recompile));
+	ht_vec_free(mem, &log->spans, sizeof(struct ht_compile_span));
 	ht_arena_done(&log->arena);
 	ht_mem_free(mem, log, sizeof *log);
 	ht_mem_release(mem);

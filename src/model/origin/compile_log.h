@@ -15,12 +15,21 @@
 
 #include "base/status.h"
 
+struct ht_attach_use;
+struct ht_run;
+
+/* Where the operators of a generated kernel are known from, best first. */
+enum ht_fused_via { HT_VIA_NONE, HT_VIA_PROVENANCE, HT_VIA_CODE, HT_VIA_NAME };
+
 /* A call of a wrapper, in its order. Texts are NULL where the log does not say. */
 struct ht_compiled_call {
 	const char *name;   /* triton_poi_fused_add_0, extern_kernels.mm */
 	const char *ops;    /* "aten.embedding, aten.add" */
+	const char *nodes;  /* of the FX graph: "embedding, x" */
 	const char *source; /* "model.py(18): forward", several with " + " between */
 	size_t n_sources;
+	/* where the modules are called that all its lines are in, below the compiled region, " / " between; "": in the region itself */
+	const char *modules;
 	int64_t handle; /* -1: none */
 };
 
@@ -28,6 +37,8 @@ struct ht_compiled_graph {
 	const char *key;        /* "" when the log does not say */
 	const char *compile_id; /* "0/1" */
 	const char *file;       /* of the wrapper */
+	const char *
+	        kernels; /* names of its kernels' files, without folders, a line each; NULL: not asked for */
 	struct ht_compiled_call *calls;
 	size_t n;
 };
@@ -41,10 +52,18 @@ struct ht_compile_log {
 	struct ht_arena arena;
 	struct ht_vec graphs;     /* struct ht_compiled_graph */
 	struct ht_vec recompiles; /* struct ht_recompile */
+	struct ht_vec spans;      /* struct ht_compile_span, in Unix time */
 	size_t n_records,
 	        n_bad; /* lines of no form, and payloads that are no JSON where they should be */
+	size_t n_changed; /* payloads that are not what their checksum was made of: used all the same */
+	size_t n_lost; /* files about calls that no wrapper is beside */
 };
 
+/* An empty one, which the caller frees. */
+enum ht_status ht_compile_log_new(ht_ctx *ctx, struct ht_compile_log **ret_log) HT_MUST_USE;
+/* What a log, or files of code, are good for, with the rank of the run in hand. */
+enum ht_status ht_compile_log_judge(struct ht_run *run, const struct ht_compile_log *log,
+        struct ht_attach_use *ret_use) HT_MUST_USE;
 /* Whether the first bytes are those of such a log. */
 bool ht_compile_log_sniff(const char *text, size_t n);
 /* Read a text that ends in NUL; it is changed meanwhile. The caller frees the log. */

@@ -5,6 +5,7 @@
 
 #include "attach/kind.h"
 #include "base/text.h"
+#include "model/origin/code_files.h"
 #include "model/origin/tape.h"
 
 #include <stdlib.h>
@@ -76,7 +77,41 @@ enum ht_status ht_compiled_graph(
 		if (log && !*ret_graph)
 			*ret_graph = ht_compile_log_graph(log, key);
 	} while (log);
-	return HT_OK;
+	return *ret_graph ? HT_OK : ht_code_graph(run, key, ret_graph);
+}
+
+bool ht_compiled_joins(const struct ht_run *run)
+{
+	size_t at_log = 0, at_code = 0;
+	return ht_attached_next(run->attached, &ht_attach_kind_compile_log, run->rank, &at_log) ||
+	       ht_attached_next(run->attached, &ht_attach_kind_inductor_code, run->rank, &at_code);
+}
+
+/* A graph that was asked for before. */
+struct asked {
+	uint32_t name;
+	const struct ht_compiled_graph *graph;
+};
+
+static enum ht_status find_graph(struct ht_run *run, uint32_t name, struct ht_vec *asked,
+        const struct ht_compiled_graph **ret_graph)
+{
+	const struct asked *list = asked->data;
+	struct asked fresh = { .name = name };
+	size_t n_key = 0;
+	for (size_t i = asked->n; i-- > 0;)
+		if (list[i].name == name) {
+			*ret_graph = list[i].graph;
+			return HT_OK;
+		}
+	const char *key = ht_compiled_key(ht_str(run->trace, name), &n_key);
+	char *text = key ? ht_arena_strndup(run->scratch, key, n_key) : NULL;
+	if (!text)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_compiled_graph(run, text, &fresh.graph));
+	*ret_graph = fresh.graph;
+	return HT_VEC_PUSH(run->ctx->mem, asked, struct asked, fresh) ? HT_OK
+	                                                              : ht_fail_nomem(run->ctx);
 }
 
 enum ht_status ht_recompile_reason(
@@ -186,28 +221,26 @@ enum ht_status ht_compiled_find(struct ht_run *run, struct ht_compiled *ret_comp
 	const struct ht_trace *t = run->trace;
 	struct ht_compiled compiled = { 0 };
 	struct inside *list = NULL;
-	size_t n = 0, at = 0;
+	struct ht_vec asked = { 0 };
+	size_t n = 0;
 	*ret_compiled = compiled;
-	if (!ht_attached_next(run->attached, &ht_attach_kind_compile_log, run->rank, &at))
+	if (!ht_compiled_joins(run))
 		return HT_OK;
 	HT_TRY(find_inside(run, &list, &n));
 	compiled.n_activities = n;
 	compiled.call = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *compiled.call);
 	if (!compiled.call)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0, end; i < n; i = end) {
+	enum ht_status status = HT_OK;
+	for (size_t i = 0, end; status == HT_OK && i < n; i = end) {
 		const struct ht_compiled_graph *graph = NULL;
-		size_t n_key;
 		for (end = i; end < n && list[end].around == list[i].around;)
 			end++;
-		const char *key = ht_compiled_key(ht_str(t, t->name[list[i].around]), &n_key);
-		char *text = key ? ht_arena_strndup(run->scratch, key, n_key) : NULL;
-		if (!text)
-			return ht_fail_nomem(run->ctx);
-		HT_TRY(ht_compiled_graph(run, text, &graph));
-		if (graph)
-			HT_TRY(join_call(run, list + i, end - i, graph, &compiled));
+		status = find_graph(run, t->name[list[i].around], &asked, &graph);
+		if (status == HT_OK && graph)
+			status = join_call(run, list + i, end - i, graph, &compiled);
 	}
+	ht_vec_free(run->ctx->mem, &asked, sizeof(struct asked));
 	*ret_compiled = compiled;
-	return HT_OK;
+	return status;
 }

@@ -3,7 +3,7 @@
  *
  * GPU work that is launched inside "## Call CompiledFxGraph <key> ##" belongs to the outermost operator there: a generated
  * kernel (triton_...), or a library's (aten::addmm for extern_kernels.addmm). The k-th operator of a name is the k-th call of that
- * name in the wrapper, which the structured log has (log.h).
+ * name in the wrapper, which the structured log has (compile_log.h), or code on disk (code_files.h).
  */
 #ifndef HT_MODEL_ORIGIN_COMPILED_H
 #define HT_MODEL_ORIGIN_COMPILED_H
@@ -20,6 +20,8 @@ struct ht_compiled {
 
 /* Of the rank in hand. Memory in scratch; calls live with what is attached. */
 enum ht_status ht_compiled_find(struct ht_run *run, struct ht_compiled *ret_compiled) HT_MUST_USE;
+/* Whether a log or code joins the rank. */
+bool ht_compiled_joins(const struct ht_run *run);
 /* The graph of a key in the logs that join the rank; NULL: none has it. */
 enum ht_status ht_compiled_graph(struct ht_run *run, const char *key,
         const struct ht_compiled_graph **ret_graph) HT_MUST_USE;

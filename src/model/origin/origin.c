@@ -3,9 +3,11 @@
  */
 #include "model/origin/origin.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "model/calls/attribution.h"
 #include "model/origin/compiled.h"
+#include "model/origin/fused_name.h"
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
 #include "model/origin/replays.h"
@@ -21,13 +23,30 @@ const char *ht_origin_method_name(enum ht_origin_method method)
 	return names[method];
 }
 
-/* Frames of the interpreter, of PyTorch and of packages are not the user's own. */
+const char *ht_fused_via_name(enum ht_fused_via via)
+{
+	static const char *const names[] = { NULL, "provenance", "code", "name" };
+	return names[via];
+}
+
+/* .../c56k3yxaynoxuqvbmqqn6bum5n7dafbirh67l4zamb6e75p3s5q7.py(486): call: code that Inductor generated. */
+static bool is_generated_file(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+	const char *end = strstr(name, ".py("), *at = end;
+	while (at && at > name && at[-1] != '/')
+		at--;
+	return at && at[0] == 'c' && end - at == 52 && strspn(at, letters) == 52;
+}
+
+/* Frames of the interpreter, of PyTorch, of packages and of generated code are not the user's own. */
 static bool is_library_frame(const char *name)
 {
 	return name[0] == '<' || ht_text_starts(name, "torch/") ||
 	       ht_text_starts(name, "nn.Module") || ht_text_starts(name, "runpy.py") ||
 	       strstr(name, "/torch/") || strstr(name, "site-packages/") ||
-	       strstr(name, "dist-packages/") || strstr(name, "lib/python");
+	       strstr(name, "dist-packages/") || strstr(name, "lib/python") ||
+	       is_generated_file(name);
 }
 
 /* By string id, as names repeat by the million: 0 not looked at yet, 1 no, 2 yes. */
@@ -67,10 +86,86 @@ const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint
 	return !lines || lines[row] == HT_NONE ? NULL : ht_str(t, t->name[lines[row]]);
 }
 
+static enum ht_fused_via via_of(const struct ht_compiled_call *call)
+{
+	if (!ht_text_starts(call->name, "triton_"))
+		return HT_VIA_NONE;
+	return call->source ? HT_VIA_PROVENANCE : call->ops ? HT_VIA_CODE : HT_VIA_NONE;
+}
+
+/* What the names of generated kernels say, for those of which nothing better is known. */
+static enum ht_status read_names(struct ht_run *run, const char *const **ret_fused)
+{
+	const struct ht_trace *t = run->trace;
+	const char **fused = NULL;
+	*ret_fused = NULL;
+	for (uint32_t id = 0; id + 1 < t->n_string_offsets; id++) {
+		const char *name = ht_str(t, id);
+		if (name[0] != 't' || !ht_text_starts(name, "triton_"))
+			continue;
+		if (!fused)
+			fused = ht_arena_alloc(
+			        run->scratch, (t->n_string_offsets + 1) * sizeof *fused);
+		if (!fused)
+			return ht_fail_nomem(run->ctx);
+		fused[id] = ht_fused_ops(run->scratch, name);
+	}
+	*ret_fused = fused;
+	return HT_OK;
+}
+
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
 {
 	return (struct ht_origin){ .op = call->ops ? call->ops : call->name,
-		.source = call->source };
+		.source = call->source,
+		.nodes = call->nodes,
+		.via = via_of(call),
+		.below = call->modules };
+}
+
+bool ht_origins_deepen(const struct ht_run *run)
+{
+	return ht_has_graph_launches(run->trace) || ht_compiled_joins(run);
+}
+
+/* ---- modules of compiled graphs ---- */
+
+/* Texts that were spelled before: regions are called again and again. */
+#define N_SPELLED 1024
+struct spelled {
+	const char *around, *below, *text;
+};
+
+static const char *spell_inside(
+        struct ht_run *run, struct spelled *known, const char *around, const char *below)
+{
+	uint64_t hash = ht_hash_mix(ht_hash(around, strlen(around)), (uint64_t)(uintptr_t)below);
+	struct spelled *slot = &known[hash % N_SPELLED];
+	if (slot->text && slot->below == below && !strcmp(slot->around, around))
+		return slot->text;
+	const char *text =
+	        ht_arena_printf(run->scratch, "%s%s%s", around, *around ? " / " : "", below);
+	*slot = (struct spelled){ around, below, text };
+	return text;
+}
+
+/* By activity: the modules around its launch, then those that the log has for its call. */
+static enum ht_status add_inside(struct ht_run *run, struct ht_origins *o)
+{
+	const struct ht_trace *t = run->trace;
+	struct spelled *known = ht_arena_alloc(run->scratch, N_SPELLED * sizeof *known);
+	const char **inside = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *inside);
+	if (!known || !inside)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const char *below = ht_origin_below(o, i);
+		uint32_t module = o->modules ? o->modules[t->gpu[i].row] : HT_NONE;
+		const char *around = module == HT_NONE ? "" : o->module_texts[module];
+		if (below && *below && !(inside[i] = spell_inside(run, known, around, below)))
+			return ht_fail_nomem(run->ctx);
+	}
+	o->inside = inside;
+	return HT_OK;
 }
 
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
@@ -82,10 +177,13 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	HT_TRY(ht_compiled_find(run, &compiled));
 	origins.calls = compiled.call;
 	HT_TRY(ht_lines_make(run, run->trace, &origins.lines));
+	HT_TRY(read_names(run, &origins.fused));
 	if (*(const bool *)of) {
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
 		origins.module_texts = attribution.module_texts;
+		if (origins.calls)
+			HT_TRY(add_inside(run, &origins));
 	}
 	*(struct ht_origins *)ret_value = origins;
 	return HT_OK;
@@ -105,6 +203,19 @@ const struct ht_origin *ht_origin_in_graph(const struct ht_origins *o, size_t i_
 	return site == HT_NONE || o->sites[site].method == HT_ORIGIN_NONE ? NULL : &o->sites[site];
 }
 
+const char *ht_origin_below(const struct ht_origins *o, size_t i_gpu)
+{
+	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
+	const struct ht_compiled_call *call = o->calls ? o->calls[i_gpu] : NULL;
+	return site ? site->below : call ? call->modules : NULL;
+}
+
+static void take_fused(const char *ops, struct ht_origin *origin)
+{
+	origin->op = ops;
+	origin->via = HT_VIA_NAME;
+}
+
 /* An operator of the trace launched it. */
 static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
 {
@@ -122,23 +233,35 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 		.source = ht_line_around(t, o->lines, place == HT_NONE ? gpu->op : place),
 		.shapes = ht_arg_str(t, "Input Dims", gpu->op),
 	};
+	origin->via = call ? via_of(call) : HT_VIA_NONE;
+	origin->nodes = call ? call->nodes : NULL;
 	if (call && call->source)
 		origin->source = call->source;
-	if (call && call->ops && origin->method == HT_ORIGIN_TRITON)
+	if (origin->method != HT_ORIGIN_TRITON)
+		return;
+	if (call && call->ops)
 		origin->op = call->ops;
+	else if (o->fused && o->fused[t->name[gpu->op]])
+		take_fused(o->fused[t->name[gpu->op]], origin);
 }
 
 /* Nothing but the name is known of it. */
-static void take_name(const struct ht_trace *t, const struct ht_gpu *gpu, struct ht_origin *origin)
+static void take_name(
+        const struct ht_origins *o, const struct ht_gpu *gpu, struct ht_origin *origin)
 {
+	const struct ht_trace *t = o->trace;
+	const char *ops =
+	        o->fused && t->name[gpu->row] != HT_NO_STR ? o->fused[t->name[gpu->row]] : NULL;
 	const char *family = t->kind[gpu->row] == HT_KIND_MEMCPY ? "memcpy"
 	                     : t->kind[gpu->row] == HT_KIND_MEMSET
 	                             ? "memset"
 	                             : ht_kernel_family(ht_str(t, t->name[gpu->row]));
 	*origin = (struct ht_origin){
-		.method = family ? HT_ORIGIN_NAME : HT_ORIGIN_NONE,
+		.method = family || ops ? HT_ORIGIN_NAME : HT_ORIGIN_NONE,
 		.op = family,
 	};
+	if (ops)
+		take_fused(ops, origin);
 }
 
 void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *ret_origin)
@@ -151,5 +274,7 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 	else if (!of_graph && gpu->op != HT_NONE)
 		take_op(o, i_gpu, ret_origin);
 	else
-		take_name(o->trace, gpu, ret_origin);
+		take_name(o, gpu, ret_origin);
+	if (o->inside && o->inside[i_gpu])
+		ret_origin->module = o->inside[i_gpu];
 }

@@ -15,14 +15,16 @@
  * of a join by position it is the share of positions whose kernel can be of the operator there, and positions that cannot
  * have no origin.
  *
+ * What a generated kernel was fused from is known by provenance (stacks of its call), else by the comments of the generated code, else by its
+ * name alone; via says which.
+ *
  * Nothing here changes what is measured: every GPU activity has exactly one method.
  */
 #ifndef HT_MODEL_ORIGIN_ORIGIN_H
 #define HT_MODEL_ORIGIN_ORIGIN_H
 
+#include "model/origin/compile_log.h"
 #include "model/run.h"
-
-struct ht_compiled_call;
 
 enum ht_origin_method {
 	HT_ORIGIN_OP,
@@ -45,8 +47,11 @@ struct ht_origin {
 	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */
 	const struct ht_trace *op_trace;
 	uint32_t op_row;
-	bool starts_call; /* of a graph: the first activity of its operator in a launch */
-	bool is_backward; /* of a graph: its module is that of the forward operator */
+	const char *nodes;     /* of generated kernels: nodes of the FX graph */
+	enum ht_fused_via via; /* of generated kernels: where the operators are known from */
+	const char *below; /* of compiled graphs: modules inside the region, see ht_compiled_call */
+	bool starts_call;  /* of a graph: the first activity of its operator in a launch */
+	bool is_backward;  /* of a graph: its module is that of the forward operator */
 };
 
 /* One way in which graphs were replayed. */
@@ -59,6 +64,7 @@ struct ht_graph_use {
 	double confidence;
 	const char *from; /* the recording it was read against, NULL: none */
 	const char *why;  /* why there is none, NULL: there is one */
+	const char *note; /* what is doubtful about the choice of it, NULL: nothing */
 	uint32_t launch;  /* row of the first one */
 	int64_t gpu_ns;   /* of all launches */
 };
@@ -82,6 +88,10 @@ struct ht_origins {
 	const uint32_t *lines; /* by row: ht_lines_make */
 	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
 	const struct ht_compiled_call *const *calls;
+	const char *const
+	        *fused; /* by string id: operators that a name was fused from; NULL: none */
+	const char *const
+	        *inside; /* by GPU activity: modules with those of compiled graphs; NULL: none */
 };
 
 /* Of the rank in hand; found once where several analyses run together. with_modules: modules of level A, too. */
@@ -92,11 +102,17 @@ void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_ori
 /* The same where a graph launch started it and its operator or module is known; NULL otherwise. It may be compared: replays of one
  * kind share it. */
 const struct ht_origin *ht_origin_in_graph(const struct ht_origins *origins, size_t i_gpu);
+/* Modules inside the compiled region that launched it, as ht_compiled_call has them; NULL: unknown. */
+const char *ht_origin_below(const struct ht_origins *origins, size_t i_gpu);
 /* Whether the trace launches graphs. Without any, nobody needs to ask for what is in them. */
 bool ht_has_graph_launches(const struct ht_trace *trace);
+/* Whether more can be known of modules than what is around launches: by graphs, or by a log of torch.compile. */
+bool ht_origins_deepen(const struct ht_run *run);
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);
+/* "provenance", "code", "name"; NULL for none. */
+const char *ht_fused_via_name(enum ht_fused_via via);
 /* By row of a trace: the frame of the user's own code around it; NULL: it has no Python functions. */
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;

@@ -16,7 +16,7 @@
 #include "model/origin/choose.h"
 #include "model/origin/node_events.h"
 #include "model/origin/node_notes.h"
-#include "model/serving/grammar.h"
+#include "model/serving/iteration_rules.h"
 
 #include <string.h>
 
@@ -31,6 +31,7 @@ struct reading {
 	struct ht_vec uses;  /* struct use */
 	uint64_t *n_matched; /* by attachment */
 	const char **why;
+	const struct ht_iteration_rules *rules; /* of the user's own, NULL: none */
 	/* the launch in hand */
 	uint64_t *sort_keys;
 	uint32_t *gpus;
@@ -71,12 +72,14 @@ static enum ht_status order_activities(struct reading *r, const uint32_t *gpus, 
 }
 
 /* The size that the innermost annotation of a grammar around the launch says. */
-static int64_t size_around(const struct ht_trace *t, uint32_t row)
+static int64_t size_around(const struct reading *r, uint32_t row)
 {
+	const struct ht_trace *t = r->t;
 	struct ht_iteration_name name;
 	for (row = t->parent[row]; row != HT_NONE; row = t->parent[row])
 		if (t->kind[row] == HT_KIND_ANNOTATION &&
-		        ht_iteration_parse(ht_str(t, t->name[row]), &name) && name.batch >= 0)
+		        ht_iteration_read(r->rules, ht_str(t, t->name[row]), &name) &&
+		        name.batch >= 0)
 			return name.batch;
 	return -1;
 }
@@ -198,6 +201,7 @@ static enum ht_status add_use(
 	use.graph.confidence = choice.tape ? choice.matched.confidence : 0;
 	use.graph.n_matched = choice.tape ? choice.matched.n : 0;
 	use.graph.why = choice.why;
+	use.graph.note = choice.note;
 	use.graph.from = !choice.tape        ? NULL
 	                 : choice.tape->from ? choice.tape->from->path
 	                                     : "this trace";
@@ -228,7 +232,7 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 		return HT_OK;
 	HT_TRY(order_activities(r, gpus, n));
 	uint64_t names = ht_hash_mix(hash_names(r, n), ht_compiled_hash(r->t, launch));
-	int64_t size = size_around(r->t, launch);
+	int64_t size = size_around(r, launch);
 	if (!find_use(r, names, size))
 		HT_TRY(add_use(r, launch, n, names, size));
 	struct use *use = find_use(r, names, size);
@@ -335,6 +339,7 @@ enum ht_status ht_replays_read(struct ht_run *run, struct ht_origins *origins)
 		return ht_fail_nomem(run->ctx);
 	origins->n_matched = r.n_matched;
 	origins->why = r.why;
+	HT_TRY(ht_iteration_rules_attached(run, &r.rules));
 	bool has_notes = ht_node_notes_any(run), has_nodes = ht_node_events_any(run->trace);
 	if (!n_ids && !has_notes && !has_nodes)
 		return HT_OK;

@@ -5,30 +5,38 @@
 
 #include "base/text.h"
 #include "model/origin/compile_log.h"
+#include "model/origin/stack_frames.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SOURCES 8
+/* Lines of a call; what is fused from more has the first ones. */
+#define MAX_SOURCES 32
 
 /* What the comments before a call say. */
 struct comment {
-	const char *ops;
-	size_t n_ops;
+	const char *ops, *nodes;
+	size_t n_ops, n_nodes;
 };
+
+/* The list behind a mark, without its brackets; NULL: there is none. */
+static const char *find_list(const char *line, size_t n, const char *mark, size_t *ret_n)
+{
+	const char *at = memmem(line, n, mark, strlen(mark));
+	if (!at)
+		return NULL;
+	at += strlen(mark);
+	const char *end = memchr(at, ']', n - (size_t)(at - line));
+	*ret_n = end ? (size_t)(end - at) : 0;
+	return end ? at : NULL;
+}
 
 static void read_nodes(const char *line, size_t n, struct comment *comment)
 {
-	static const char mark[] = "Original ATen: [";
-	const char *at = memmem(line, n, mark, sizeof mark - 1);
 	*comment = (struct comment){ 0 };
-	if (!at)
-		return;
-	at += sizeof mark - 1;
-	const char *end = memchr(at, ']', n - (size_t)(at - line));
-	comment->ops = end ? at : NULL;
-	comment->n_ops = end ? (size_t)(end - at) : 0;
+	comment->ops = find_list(line, n, "Original ATen: [", &comment->n_ops);
+	comment->nodes = find_list(line, n, "Source Nodes: [", &comment->n_nodes);
 }
 
 /* name:handle; -1 without one. */
@@ -54,7 +62,9 @@ static enum ht_status push_call(ht_ctx *ctx, struct ht_arena *arena, const char 
 		.handle = handle };
 	if (comment->ops)
 		call.ops = ht_arena_strndup(arena, comment->ops, comment->n_ops);
-	if (!call.name || (comment->ops && !call.ops) ||
+	if (comment->n_nodes)
+		call.nodes = ht_arena_strndup(arena, comment->nodes, comment->n_nodes);
+	if (!call.name || (comment->ops && !call.ops) || (comment->n_nodes && !call.nodes) ||
 	        !HT_VEC_PUSH(ctx->mem, calls, struct ht_compiled_call, call))
 		return ht_fail_nomem(ctx);
 	return HT_OK;
@@ -102,31 +112,29 @@ enum ht_status ht_wrapper_read(
 	return HT_OK;
 }
 
-/* ---- lines ---- */
-
-/* The innermost frame of a stack that is no library's, else the innermost: "file(line): function". */
-static const char *frame_of(struct ht_arena *arena, const char *stack)
+const char *ht_wrapper_kernels(struct ht_arena *arena, const char *code)
 {
-	const char *best = NULL, *last = NULL;
-	for (const char *at = stack; (at = strstr(at, "File \"")); at += 6) {
-		const char *end = strchr(at + 6, '"');
-		if (!end)
-			break;
-		last = at + 6;
-		if (!memmem(last, (size_t)(end - last), "-packages/", 10) &&
-		        !memmem(last, (size_t)(end - last), "/torch/", 7))
-			best = last;
+	static const char mark[] = "# kernel path: ";
+	size_t n = 0;
+	for (const char *at = code; (at = strstr(at, mark)); at += sizeof mark - 1)
+		n += strcspn(at, "\n") + 1;
+	char *text = ht_arena_room(arena, n + 1), *to = text;
+	for (const char *at = code; text && (at = strstr(at, mark)); at += sizeof mark - 1) {
+		const char *path = at + sizeof mark - 1, *name = path;
+		size_t n_path = strcspn(path, "\n");
+		for (size_t i = 0; i < n_path; i++)
+			name = path[i] == '/' ? path + i + 1 : name;
+		size_t n_name = n_path - (size_t)(name - path);
+		memcpy(to, name, n_name);
+		to += n_name;
+		*to++ = '\n';
 	}
-	const char *from = best ? best : last;
-	if (!from)
-		return NULL;
-	const char *quote = strchr(from, '"'), *line = strstr(quote, "line ");
-	const char *in = line ? strstr(line, ", in ") : NULL;
-	if (!in)
-		return NULL;
-	return ht_arena_printf(arena, "%.*s(%.*s): %.*s", (int)(quote - from), from,
-	        (int)strspn(line + 5, "0123456789"), line + 5, (int)strcspn(in + 5, "\n"), in + 5);
+	if (text)
+		*to = '\0';
+	return text;
 }
+
+/* ---- lines ---- */
 
 static struct ht_compiled_call *find_call(
         struct ht_vec *calls, const char *name, size_t n, int64_t handle)
@@ -156,7 +164,7 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 	if (!call || stacks->type != HT_JSON_ARRAY)
 		return HT_OK;
 	struct ht_json reader = ht_json_enter(stacks);
-	while (call->n_sources < MAX_SOURCES && ht_json_element(&reader, &stack)) {
+	while (ht_json_element(&reader, &stack)) {
 		if (stack.type != HT_JSON_STRING)
 			continue;
 		size_t bad;
@@ -164,14 +172,43 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 		if (!text)
 			return ht_fail_nomem(ctx);
 		text[ht_json_decode(stack.text + 1, stack.n - 2, text, &bad)] = '\0';
-		const char *frame = frame_of(arena, text);
-		if (!frame || has_source(call, frame))
+		const char *frame = ht_stack_line(arena, text);
+		const char *modules = frame ? ht_stack_modules(arena, text) : NULL;
+		if (!frame)
+			continue;
+		call->modules = modules && call->modules
+		                        ? ht_stack_common(arena, call->modules, modules)
+		                        : modules;
+		if (!call->modules)
+			return ht_fail_nomem(ctx);
+		if (call->n_sources >= MAX_SOURCES || has_source(call, frame))
 			continue;
 		call->source = call->source ? ht_arena_printf(arena, "%s + %s", call->source, frame)
 		                            : frame;
 		if (!call->source)
 			return ht_fail_nomem(ctx);
 		call->n_sources++;
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
+        const struct ht_json_value *key, const struct ht_json_value *nodes)
+{
+	size_t n_name, n_nodes = 0;
+	int64_t handle = split_handle(key->text, key->n, &n_name);
+	struct ht_compiled_call *call = find_call(calls, key->text, n_name, handle);
+	struct ht_json_value node;
+	if (!call || call->nodes || nodes->type != HT_JSON_ARRAY)
+		return HT_OK;
+	struct ht_json reader = ht_json_enter(nodes);
+	while (n_nodes < MAX_SOURCES && ht_json_element(&reader, &node)) {
+		if (node.type != HT_JSON_STRING)
+			continue;
+		call->nodes = ht_arena_printf(arena, "%s%s%.*s", call->nodes ? call->nodes : "",
+		        n_nodes++ ? ", " : "", (int)node.n - 2, node.text + 1);
+		if (!call->nodes)
+			return ht_fail_nomem(ctx);
 	}
 	return HT_OK;
 }

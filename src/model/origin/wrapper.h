@@ -16,6 +16,11 @@
 /* Append struct ht_compiled_call for every call of the code. */
 enum ht_status ht_wrapper_read(
         ht_ctx *ctx, struct ht_arena *arena, const char *code, struct ht_vec *calls) HT_MUST_USE;
+/* The files of its kernels, as ht_compiled_graph has them; NULL without memory. */
+const char *ht_wrapper_kernels(struct ht_arena *arena, const char *code);
+/* Add the nodes of a "name:handle" to its call, where its comment has none. */
+enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
+        const struct ht_json_value *key, const struct ht_json_value *nodes) HT_MUST_USE;
 /* Add the stacks of a "name:handle" to its call; those of no call are older graphs'. key is without quotes. */
 enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
         const struct ht_json_value *key, const struct ht_json_value *stacks) HT_MUST_USE;

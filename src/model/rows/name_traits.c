@@ -131,6 +131,11 @@ bool ht_is_module_name(const char *name)
 	return ht_text_starts(name, "nn.Module: ") || ht_text_starts(name, "[pl][module]");
 }
 
+bool ht_is_region_name(const char *name)
+{
+	return ht_text_starts(name, "Torch-Compiled Region");
+}
+
 unsigned ht_name_traits(const char *name)
 {
 	unsigned traits = 0;
@@ -149,6 +154,8 @@ unsigned ht_name_traits(const char *name)
 		traits |= HT_TRAIT_COMM | (is_host_comm(name) ? HT_TRAIT_HOST_COMM : 0);
 	if (ht_is_module_name(name))
 		traits |= HT_TRAIT_MODULE;
+	if (ht_is_region_name(name))
+		traits |= HT_TRAIT_REGION;
 	if (is_tc_op(name))
 		traits |= HT_TRAIT_TC_OP;
 	return traits | core_traits(name);

@@ -33,6 +33,8 @@ enum ht_trait {
 	HT_TRAIT_TC_UNCLEAR = 512,
 	HT_TRAIT_HOST_COMM = 1024,
 	HT_TRAIT_TC_BY_TYPE = 2048,
+	HT_TRAIT_REGION =
+	        4096, /* a compiled region of torch.compile: an operator, and a level of modules */
 	HT_TRAIT_SEEN = 0x8000, /* of a name that was looked at, for ht_traits_of */
 };
 
@@ -40,6 +42,8 @@ enum ht_trait {
 unsigned ht_name_traits(const char *name);
 /* The same for HT_TRAIT_MODULE alone. */
 bool ht_is_module_name(const char *name);
+/* And for HT_TRAIT_REGION. */
+bool ht_is_region_name(const char *name);
 
 /* The traits of the names of one trace, found when first asked for. Not for several threads at once. */
 struct ht_traits {

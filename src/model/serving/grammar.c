@@ -32,8 +32,8 @@ static bool take_count(const char **at, int64_t *ret_value)
 	return true;
 }
 
-static const struct ht_iteration_name unknown = { HT_PHASE_OTHER, -1, -1, -1, -1, -1, -1, -1, -1,
-	-1 };
+const struct ht_iteration_name ht_iteration_unknown = { HT_PHASE_OTHER, -1, -1, -1, -1, -1, -1, -1,
+	-1, -1 };
 
 /* (14721), or (sq32sk55086sqsq32sqsk55086): tokens, and with the long form KV tokens. */
 static bool take_sums(const char **at, int64_t *ret_tokens, int64_t *ret_kv)
@@ -138,7 +138,7 @@ static bool parse_atom(const char *at, enum ht_phase phase, struct ht_iteration_
 
 bool ht_iteration_parse(const char *name, struct ht_iteration_name *ret_name)
 {
-	struct ht_iteration_name n = unknown;
+	struct ht_iteration_name n = ht_iteration_unknown;
 	const char *at = name;
 	bool ok = take(&at, "execute_")   ? parse_execute(at, &n)
 	          : take(&at, "step[")    ? parse_step(at, &n)

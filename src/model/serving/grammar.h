@@ -29,6 +29,8 @@ struct ht_iteration_name {
 	int64_t kv_tokens; /* sum of the KV lengths of the decoding requests */
 };
 
+/* Of which nothing is said. */
+extern const struct ht_iteration_name ht_iteration_unknown;
 /* False when the text is of no grammar. */
 bool ht_iteration_parse(const char *name, struct ht_iteration_name *ret_name);
 /* The size of capture_<n>_<mode>; false for another text. */

@@ -5,23 +5,36 @@
 #include "base/checked.h"
 
 #include "base/search.h"
+#include "model/serving/iteration_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_iteration(const struct ht_trace *t, uint32_t row, struct ht_iteration_name *ret_name)
+struct finder {
+	const struct ht_trace *t;
+	const struct ht_iteration_rules *rules; /* NULL: none */
+	uint8_t *known; /* by string id: 0 not looked at yet, 1 of no grammar, 2 of one */
+};
+
+/* Names repeat, and rows ask for what is around them again and again. */
+static bool is_iteration(struct finder *f, uint32_t row)
 {
-	return t->kind[row] == HT_KIND_ANNOTATION && ht_is_span(t, row) &&
-	       ht_iteration_parse(ht_str(t, t->name[row]), ret_name);
+	const struct ht_trace *t = f->t;
+	struct ht_iteration_name name;
+	uint32_t id = t->name[row];
+	if (t->kind[row] != HT_KIND_ANNOTATION || !ht_is_span(t, row) || id == HT_NO_STR)
+		return false;
+	if (!f->known[id])
+		f->known[id] = ht_iteration_read(f->rules, ht_str(t, id), &name) ? 2 : 1;
+	return f->known[id] == 2;
 }
 
 /* The outermost iteration around a row, the row itself included; HT_NONE: none. */
-static uint32_t outermost(const struct ht_trace *t, uint32_t row)
+static uint32_t outermost(struct finder *f, uint32_t row)
 {
-	struct ht_iteration_name name;
 	uint32_t found = HT_NONE;
-	for (; row != HT_NONE; row = t->parent[row])
-		if (is_iteration(t, row, &name))
+	for (; row != HT_NONE; row = f->t->parent[row])
+		if (is_iteration(f, row))
 			found = row;
 	return found;
 }
@@ -63,7 +76,8 @@ static struct ht_iteration *find_row(struct ht_iteration *list, size_t n, uint32
 }
 
 /* By row. */
-static enum ht_status collect(struct ht_run *run, struct ht_iteration **ret_list, size_t *ret_n)
+static enum ht_status collect(
+        struct ht_run *run, struct finder *f, struct ht_iteration **ret_list, size_t *ret_n)
 {
 	const struct ht_trace *t = run->trace;
 	size_t n_room = ht_n_of_kind(t, HT_KIND_ANNOTATION), n = 0;
@@ -72,16 +86,17 @@ static enum ht_status collect(struct ht_run *run, struct ht_iteration **ret_list
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (is_iteration(t, row, &name) && outermost(t, row) == row)
+		if (is_iteration(f, row) && outermost(f, row) == row &&
+		        ht_iteration_read(f->rules, ht_str(t, t->name[row]), &name))
 			list[n++] = (struct ht_iteration){ .row = row,
 				.name = name,
 				.start_ns = t->ts_ns[row],
 				.first_gpu_ns = INT64_MAX,
 				.last_gpu_ns = INT64_MIN };
 	for (uint32_t row = 0; n && row < ht_n_events(t); row++) {
-		uint32_t outer = is_iteration(t, row, &name) ? outermost(t, row) : row;
+		uint32_t outer = is_iteration(f, row) ? outermost(f, row) : row;
 		struct ht_iteration *of = outer != row ? find_row(list, n, outer) : NULL;
-		if (of)
+		if (of && ht_iteration_read(f->rules, ht_str(t, t->name[row]), &name))
 			fill_in(&of->name, &name);
 	}
 	*ret_list = list;
@@ -89,11 +104,12 @@ static enum ht_status collect(struct ht_run *run, struct ht_iteration **ret_list
 	return HT_OK;
 }
 
-static void add_gpu(const struct ht_trace *t, struct ht_iteration *list, size_t n)
+static void add_gpu(struct finder *f, struct ht_iteration *list, size_t n)
 {
+	const struct ht_trace *t = f->t;
 	for (size_t i = 0; n && i < t->n_gpu; i++) {
 		uint32_t launch = t->gpu[i].launch, row = t->gpu[i].row;
-		uint32_t around = launch == HT_NONE ? HT_NONE : outermost(t, launch);
+		uint32_t around = launch == HT_NONE ? HT_NONE : outermost(f, launch);
 		struct ht_iteration *of = around == HT_NONE ? NULL : find_row(list, n, around);
 		if (!of)
 			continue;
@@ -126,8 +142,13 @@ static void add_wall(const struct ht_trace *t, struct ht_iteration *list, size_t
 
 enum ht_status ht_iterations_find(struct ht_run *run, struct ht_iteration **ret_list, size_t *ret_n)
 {
-	HT_TRY(collect(run, ret_list, ret_n));
-	add_gpu(run->trace, *ret_list, *ret_n);
+	struct finder f = { .t = run->trace,
+		.known = ht_arena_alloc(run->scratch, run->trace->n_string_offsets + 1) };
+	if (!f.known)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_iteration_rules_attached(run, &f.rules));
+	HT_TRY(collect(run, &f, ret_list, ret_n));
+	add_gpu(&f, *ret_list, *ret_n);
 	if (*ret_n)
 		qsort(*ret_list, *ret_n, sizeof **ret_list, by_start);
 	add_wall(run->trace, *ret_list, *ret_n);

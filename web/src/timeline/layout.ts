@@ -25,6 +25,7 @@ export interface Layout { rows: Row[]; pinned: Row[]; height: number; pinnedHeig
 
 export const OVERLAYS: readonly { id: string; title: string; verb: string; height: number }[] = [
   { id: "critical", title: "critical path", verb: "critical-path", height: 22 },
+  { id: "compile", title: "torch.compile", verb: "attribution", height: 22 },
   { id: "queue", title: "queue length", verb: "queue-length", height: 40 },
   { id: "bandwidth", title: "bandwidth", verb: "memory-bandwidth", height: 40 },
   { id: "memory", title: "memory", verb: "memory-curve", height: 48 },
