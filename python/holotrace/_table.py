@@ -235,10 +235,11 @@ class Table:
                 file.write(data)
         return None
 
-    def to_pandas(self, *, categorical=False, copy=False):
+    def to_pandas(self, *, categorical=False, copy=True):
         """A DataFrame, without pyarrow. Integers with nulls are Int64, other nulls NaN or None.
 
-        Numbers without nulls are not copied and so cannot be written in place, unless copy is true.
+        The frame is yours to write to. With copy=False numbers without nulls stay the table's own memory,
+        which is read-only: for frames of many millions of rows that are only read.
         With categorical texts stay numbered, which is small and quick.
         """
         pandas = _need("pandas", "to_pandas()")

@@ -31,7 +31,7 @@ from holotrace.common.trace import Trace
 from holotrace.configs.default_values import DEFAULT_TRACE_DIR
 from holotrace.configs.parser_config import ParserConfig
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 
 class TimeSeriesTypes(Flag):

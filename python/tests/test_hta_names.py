@@ -1,13 +1,16 @@
 """The drop-in answers to HTA's names: modules, attributes, error types and return values."""
 import json
+import logging
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from holotrace.analyzers.cuda_kernel_analysis import CudaKernelAnalysis
+from holotrace.analyzers.timeline import plot_timeline_gpu_kernels_from_trace
 from holotrace.common import call_stack, trace_call_stack
 from holotrace.common.timeline import (PlotFormat, Timeline, TimelinePlotSetting, _simplify_name,
                                        get_fig_name_from_fig_title, get_fig_title_from_fig_name,
@@ -18,6 +21,7 @@ from holotrace.common.trace_df import find_op_occurrence, get_iterations
 from holotrace.common.trace_file import create_rank_to_trace_dict, create_rank_to_trace_dict_from_dir
 from holotrace.common.trace_filter import (CompositeFilter, GPUKernelFilter, IterationFilter,
                                            IterationIndexFilter, RankFilter, TimeRangeFilter)
+from holotrace.common.trace_parser import infer_gpu_type
 from holotrace.common.trace_stack_filter import UnderOperatorFilter, get_matching_kernels
 from holotrace.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from holotrace.common.types import DeviceType, GroupingPattern, infer_device_type, to_grouping_pattern
@@ -471,6 +475,61 @@ def test_timeline_names(ddp, tmp_path):
     assert _simplify_name("Memcpy HtoD (Pinned -> Device)") == "Memcpy HtoD (Pinned -> Device)"
     assert get_fig_title_from_fig_name("") == "Untitled Figure"
     assert get_fig_name_from_fig_title("") == "untitled_figure"
+
+
+def test_short_events_of_a_timeline():
+    """Times are numbers since the first event, ends at least the shown length later; dates on the global clock."""
+    df = pd.DataFrame({"name": ["a", "b"], "ts": [5000, 9000], "dur": [10, 2500]})
+    for amplify, ends in ((True, [1000, 6500]), (False, [10, 6500])):
+        made = prepare_timeline_events(df, TimelinePlotSetting(amplify_short_events=amplify))
+        assert made["calibrated_start_global"].tolist() == [0, 4000]
+        assert made["calibrated_end_global"].tolist() == ends
+    made = prepare_timeline_events(df, TimelinePlotSetting(use_global_time=True))
+    assert made["calibrated_end_global"].tolist() == [pd.Timestamp(6000, unit="us"), pd.Timestamp(11500, unit="us")]
+    pytest.importorskip("plotly")
+    from holotrace.common import timeline
+    with pytest.MonkeyPatch.context() as patched:
+        drawn = []
+        patched.setattr(timeline.px, "timeline", lambda frame, **unused: drawn.append(frame) or Mock())
+        plot_events_timeline("t", made, TimelinePlotSetting(plot_format=PlotFormat.HTML))
+    assert len(drawn) == 1
+
+
+@pytest.mark.parametrize("chosen, text", [({"iterations": [99]}, "iteration 99; there 3, 4"),
+                                          ({"streams": [1000]}, "stream 1000; there 7"),
+                                          ({"ranks": [0], "iterations": []}, "iteration none")])
+def test_a_timeline_of_nothing_says_so(ddp, chosen, text):
+    with pytest.raises(ValueError, match=text):
+        plot_timeline_gpu_kernels_from_trace("t", ddp.t, **chosen)
+
+
+def test_messages_are_on_the_logger_hta(ddp, caplog):
+    """As in HTA: its level silences them, its handlers get them."""
+    from holotrace.configs.config import logger
+    assert logger is logging.getLogger("hta")
+    for level, lines in ((logging.ERROR, 0), (logging.WARNING, 1)):
+        caplog.clear()
+        caplog.set_level(level, logger="hta")
+        ddp.t.load_traces()
+        assert [record.name for record in caplog.records] == ["hta"] * lines
+
+
+def test_parser_config_shows_what_it_takes():
+    shown = repr(ParserConfig(ParserConfig.get_minimum_args(), skip_event_types={"b", "a"}))
+    assert shown.startswith("ParserConfig(args=['stream', 'correlation'") and "skip_event_types=['a', 'b']" in shown
+    assert "parse_all_args" not in shown and "parse_all_args=True" in repr(ParserConfig(parse_all_args=True))
+
+
+@pytest.mark.parametrize("header, names, device", [
+    ({"distributedInfo": {"backend": "cpu:gloo,mtia:hccl"}}, ["cudaLaunchKernel"], "MTIA"),
+    (None, ["runFunction - job_prep_and_submit_for_execution"], "MTIA"),
+    ({}, {"cudaLaunchKernel": 1}, "NVIDIA GPU"),
+    ({}, ["cuLaunchKernelEx"], "NVIDIA GPU"),
+    (None, ["hipLaunchKernel", "x"], "AMD GPU"),
+    (None, ["x"], "UNKNOWN GPU"),
+])
+def test_infer_gpu_type(header, names, device):
+    assert infer_gpu_type(header, names) == device
 
 
 def test_meta_data_knows_the_device(ddp):

@@ -64,9 +64,18 @@ def test_zero_copy(events):
     assert array.ctypes.data == column.__array_interface__["data"][0]
     assert not array.flags.writeable and array.dtype == numpy.int64
     assert numpy.asarray(events["ts_ns"]).ctypes.data == array.ctypes.data
+    assert numpy.shares_memory(events.to_pandas(copy=False)["ts_ns"].to_numpy(), array)
+
+
+def test_frames_can_be_written_to(events):
+    """Every column in place, without changing the table."""
+    before = events["ts_ns"].to_list()
     frame = events.to_pandas()
-    assert numpy.shares_memory(frame["ts_ns"].to_numpy(), array)
-    assert not numpy.shares_memory(events.to_pandas(copy=True)["ts_ns"].to_numpy(), array)
+    for name in frame.columns:
+        frame.loc[0, name] = frame.loc[1, name]
+    frame["ts_ns"] += 1
+    frame["ts_ns"].to_numpy()[0] = 7
+    assert frame["ts_ns"][:2].tolist() == [7, before[1] + 1] and events["ts_ns"].to_list() == before
 
 
 def test_arrays_keep_the_table(examples):

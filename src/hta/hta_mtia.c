@@ -29,8 +29,21 @@ struct steps {
 
 enum side { NOWHERE, HOST, DEVICE };
 
+static bool has_mtia_backend(const struct ht_trace *t)
+{
+	for (size_t i = 0; i < t->n_headers; i++) {
+		const struct ht_header *header = &t->headers[i];
+		if (!strcmp(ht_str(t, header->key), "distributedInfo") &&
+		        strstr(ht_str(t, header->value), "mtia:hccl"))
+			return true;
+	}
+	return false;
+}
+
 bool ht_hta_is_mtia(const struct ht_trace *trace)
 {
+	if (has_mtia_backend(trace))
+		return true;
 	return ht_str_find(trace, SUBMIT) != HT_NO_STR &&
 	       ht_str_find(trace, "cudaLaunchKernel") == HT_NO_STR &&
 	       ht_str_find(trace, "hipLaunchKernel") == HT_NO_STR;

@@ -10,7 +10,7 @@
 
 #include "model/rows/frame.h"
 
-/* By the call that submits jobs there, unless CUDA or HIP launch something too. */
+/* By the backend of its process groups (mtia:hccl), else by the call that submits jobs there, unless CUDA or HIP launch something too. */
 bool ht_hta_is_mtia(const struct ht_trace *trace);
 /* Fill rows, gpu and cut of a frame whose trace is set. */
 enum ht_status ht_hta_mtia_fill(struct ht_run *run, struct ht_frame *frame) HT_MUST_USE;

@@ -13,7 +13,7 @@ import pandas as pd
 
 from holotrace._show import COLORS, color_of, distinct_colors, shorten
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 _MAX_NAME = 60
 _told = False
@@ -44,6 +44,13 @@ def _chart(many=False):
         return guarded
 
     return decorate
+
+
+def px_only(name):
+    """__getattr__ of modules that have plotly.express as px, which is imported when it is asked for."""
+    if name != "px":
+        raise AttributeError(f"there is no {name}")
+    return importlib.import_module("plotly.express")
 
 
 def show(figure, renderer=None):
@@ -353,9 +360,11 @@ def memory(df, categories):
 @_chart()
 def timeline(df, title, start="calibrated_start_global", end="calibrated_end_global", task="task",
              color="label", hover=(), height=None):
-    """Events as bars over time, one line per task."""
+    """Events as bars over time, one line per task; times are dates, or us, which are drawn as dates since 0."""
     import plotly.express as px
 
+    df = df.assign(**{column: pd.to_datetime(df[column], unit="us") for column in (start, end)
+                      if pd.api.types.is_numeric_dtype(df[column])})
     names = {name: color_of(name) for name in pd.unique(df[color])}
     figure = px.timeline(df, x_start=start, x_end=end, y=task, color=color, title=title,
                          color_discrete_map=names,

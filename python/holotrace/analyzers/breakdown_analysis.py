@@ -11,7 +11,7 @@ from holotrace._hta import plots
 from holotrace._hta.engine import STATISTICS, microseconds
 from holotrace.common.trace_symbol_table import decode_symbol_id_to_symbol_name
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 _MEASURES = [("sum (us)", "sum_ns"), ("max (us)", "max_ns"), ("min (us)", "min_ns"),
              ("stddev", "std_ns"), ("mean (us)", "mean_ns")]

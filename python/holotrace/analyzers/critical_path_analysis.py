@@ -25,7 +25,7 @@ from holotrace.utils.utils import is_comm_kernel
 __all__ = ["CPEdge", "CPEdgeType", "CPGraph", "CPNode", "CriticalPathAnalysis",
            "DEFAULT_EDGE_TYPES_IN_VIZ", "bound_by", "restore_cpgraph"]
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 DEFAULT_EDGE_TYPES_IN_VIZ = {CPEdgeType.DEPENDENCY, CPEdgeType.KERNEL_LAUNCH_DELAY,
                              CPEdgeType.SYNC_DEPENDENCY}

@@ -13,7 +13,7 @@ from holotrace.analyzers.trace_counters import chosen_ranks, split_by_rank
 from holotrace.common.trace import Trace
 from holotrace.utils.checker import is_valid_directory
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 _KERNEL_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
                     "hipLaunchKernel", "hipLaunchKernelExC", "hipExtModuleLaunchKernel",

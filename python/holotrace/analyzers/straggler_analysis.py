@@ -9,7 +9,7 @@ import pandas as pd
 from holotrace._hta import plots
 from holotrace.analyzers.straggler import find_stragglers_with_late_start_comm_kernels
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 
 class StragglerAnalysis:

@@ -9,6 +9,8 @@ from holotrace._hta import plots
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import holds_text
 
+__getattr__ = plots.px_only
+
 _DRAWN = ["calibrated_start_global", "calibrated_end_global", "task", "label"]
 _NEEDED = ["iteration", "name", "cat", "rank", "stream", "ts", "dur"]
 
@@ -18,6 +20,10 @@ def _get_unique_values(df: pd.DataFrame, column: str) -> list:
     if column not in df.columns:
         raise ValueError(f"the events have no column {column}")
     return sorted(value for value in df[column].unique().tolist() if value != -1)
+
+
+def _listed(values: list) -> str:
+    return ", ".join(map(str, values)) or "none"
 
 
 def _simplify_name(name: str) -> str:
@@ -42,6 +48,9 @@ def prepare_timeline_gpu_events(df: pd.DataFrame, symbol_table: TraceSymbolTable
     if missing:
         raise ValueError(f"the events have no column {', '.join(missing)}")
     for column, chosen in (("rank", ranks), ("iteration", iterations), ("stream", streams)):
+        there = _get_unique_values(df, column)
+        if chosen is not None and not set(chosen) & set(there):
+            raise ValueError(f"no GPU row has {column} {_listed(chosen)}; there {_listed(there)}")
         df = df[df[column].isin(chosen)] if chosen is not None else df[df[column] != -1]
     df = df.copy()
     df["calibrated_start_global"] = pd.to_datetime(df["ts"], unit="us")
@@ -60,6 +69,8 @@ def plot_timeline(title: str, events: pd.DataFrame, ranks: Optional[List[int]] =
         raise ValueError(f"the events have no column {', '.join(missing)}; prepare them first")
     if ranks is not None and "rank" in events.columns:
         events = events[events["rank"].isin(ranks)]
+    if events.empty:
+        raise ValueError("there are no events to draw")
     plots.show(plots.timeline(events, title, height=150 + 40 * events["task"].nunique()))
 
 

@@ -18,7 +18,7 @@ from holotrace._hta.engine import Result
 from holotrace.common.trace import Trace
 from holotrace.utils.utils import normalize_path
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 #: Categories of events that have a node.
 EXECUTION_TRACE_SUPPORTED_EVENTS: List[str] = ["cpu_op", "user_annotation"]

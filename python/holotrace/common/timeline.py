@@ -13,7 +13,8 @@ from holotrace.common.trace_filter import Filter
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import holds_text
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
+__getattr__ = plots.px_only
 
 CPUStreamID = -1
 AnnotationStreamID = 0
@@ -117,7 +118,11 @@ def prepare_timeline_events(df: pd.DataFrame,
                             setting: TimelinePlotSetting = DefaultTimelinePlotSetting,
                             symbol_table: Optional[TraceSymbolTable] = None,
                             hover_columns: Optional[List[str]] = None) -> pd.DataFrame:
-    """Events with the columns that plot_events_timeline needs: times as dates, task, label."""
+    """Events with the columns that plot_events_timeline needs: start, end, task, label.
+
+    Times are us since the first event, or dates with setting.use_global_time. Events shorter than
+    setting.short_events_display_duration (us) are drawn as long as that if setting.amplify_short_events.
+    """
     missing = [column for column in DefaultMustHaveColumns if column not in df.columns]
     if missing or df.empty:
         logger.error("%s", _problem(missing))
@@ -128,12 +133,12 @@ def prepare_timeline_events(df: pd.DataFrame,
     for column in ("name", "cat"):
         if column in events.columns and not holds_text(events[column]) and symbol_table is not None:
             events[column] = symbol_table.texts(events[column])
-    zero = 0 if setting.use_global_time else events["ts"].min()
+    start = events["ts"] if setting.use_global_time else events["ts"] - events["ts"].min()
     length = events["dur"]
     if setting.amplify_short_events:
         length = length.clip(lower=setting.short_events_display_duration)
-    events[setting.x_start_column] = pd.to_datetime(events["ts"] - zero, unit="us")
-    events[setting.x_end_column] = pd.to_datetime(events["ts"] - zero + length, unit="us")
+    for column, time in ((setting.x_start_column, start), (setting.x_end_column, start + length)):
+        events[column] = pd.to_datetime(time, unit="us") if setting.use_global_time else time
     events[setting.task_column] = _task_names(events, setting)
     events["label"] = [_simplify_name(str(name)) for name in events["name"]]
     order = [column for column in ("trace", "rank", "stream", "tid", "depth", "ts") if column in events]

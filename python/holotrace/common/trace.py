@@ -17,7 +17,7 @@ from holotrace._hta.events import build_frame, build_gpu_rows, user_annotations
 from holotrace._hta.overlay import COUNTERS_SUFFIX, CRITICAL_PATH_PREFIX, SEQUENCES_PREFIX
 from holotrace.common.trace_df import get_iterations
 from holotrace.common.trace_file import read_header, read_trace, write_trace
-from holotrace.common.trace_parser import parse_trace_dict
+from holotrace.common.trace_parser import infer_gpu_type, parse_trace_dict
 from holotrace.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from holotrace.configs.default_values import DEFAULT_TRACE_DIR, AttributeSpec, ValueType
 from holotrace.configs.env_options import disable_ns_rounding
@@ -28,7 +28,7 @@ __all__ = ["PHASE_COUNTER", "PHASE_FLOW_END", "PHASE_FLOW_START", "Trace", "add_
            "add_iteration", "get_cpu_gpu_correlation", "parse_trace_dict", "parse_trace_file",
            "trace_event_timestamp_to_unixtime_ns", "transform_correlation_to_index"]
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 PHASE_COUNTER = "C"
 PHASE_FLOW_START = "s"
@@ -371,18 +371,6 @@ class Trace:
         """NVIDIA GPU, AMD GPU, MTIA or UNKNOWN GPU, by the first rank."""
         return self.meta_data[self._first_rank()]["device_type"]
 
-    def _device_type(self, header: MetaData) -> str:
-        if "mtia:hccl" in str(header.get("distributedInfo", {})):
-            return "MTIA"
-        symbols = self.symbol_table.sym_index
-        if any(name.startswith(("cudaLaunch", "cuLaunch", "cudaGraphLaunch")) for name in symbols):
-            return "NVIDIA GPU"
-        if any(name.startswith("hip") and "Launch" in name for name in symbols):
-            return "AMD GPU"
-        if "runFunction - job_prep_and_submit_for_execution" in symbols:
-            return "MTIA"
-        return "UNKNOWN GPU"
-
     @property
     def min_ts(self) -> Union[int, float]:
         """Where the loaded times are 0, in us of the files' clock."""
@@ -445,7 +433,7 @@ class Trace:
 
     def _read_header(self, rank) -> MetaData:
         header = read_header(self.core, rank)
-        header["device_type"] = self._device_type(header)
+        header["device_type"] = infer_gpu_type(header, self.symbol_table.sym_index)
         return header
 
     # ---- what analyses leave behind ----

@@ -17,7 +17,7 @@ from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.common.types import DeviceType, infer_device_type
 from holotrace.utils.utils import holds_text
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 
 class CallGraph:

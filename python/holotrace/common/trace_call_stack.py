@@ -12,7 +12,7 @@ from holotrace._hta.call_tree import NON_EXISTENT_NODE_INDEX, NULL_NODE_INDEX, n
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.common.types import DeviceType, infer_device_type
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 EVENT_START = 1
 EVENT_END = -1

@@ -7,7 +7,7 @@ import os
 import tempfile
 from typing import Any, Dict, List, Tuple
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 
 def _files_in(folder: str) -> List[str]:

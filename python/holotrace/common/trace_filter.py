@@ -14,7 +14,7 @@ import pandas as pd
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import holds_text
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 _GPU_SYNCS = ("Event Sync", "Context Sync")
 

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, Iterable, Optional, Tuple
 
 import pandas as pd
 
@@ -26,6 +26,18 @@ def set_default_trace_parsing_backend(parser_backend: ParserBackend) -> None:
 def _auto_detect_parser_backend() -> ParserBackend:
     """All backends are one reader."""
     return _backend
+
+
+def infer_gpu_type(metadata: Optional[MetaData], symbols: Iterable[str]) -> str:
+    """NVIDIA GPU, AMD GPU, MTIA or UNKNOWN GPU, from a file's header and the names of its events."""
+    if "mtia:hccl" in str((metadata or {}).get("distributedInfo", {})):
+        return "MTIA"
+    names = set(symbols)
+    if any(name.startswith(("cudaLaunch", "cuLaunch", "cudaGraphLaunch")) for name in names):
+        return "NVIDIA GPU"
+    if any(name.startswith("hip") and "Launch" in name for name in names):
+        return "AMD GPU"
+    return "MTIA" if "runFunction - job_prep_and_submit_for_execution" in names else "UNKNOWN GPU"
 
 
 def _open_trace_file(trace_file_path: str):

@@ -11,7 +11,7 @@ from holotrace.common.trace_filter import Filter, FirstIterationFilter
 from holotrace.common.trace_symbol_table import TraceSymbolTable
 from holotrace.utils.utils import get_symbol_column_names
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 _CALLS = ("cuda_runtime", "cuda_driver", "mtia_runtime")
 

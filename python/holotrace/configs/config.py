@@ -10,7 +10,7 @@ from holotrace.configs.default_values import DEFAULT_CONFIG_FILENAME
 from holotrace.utils.test_utils import data_roots
 from holotrace.utils.utils import get_value_from_dict
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 
 def setup_logger(config_file: str = "logging.config") -> None:

@@ -67,6 +67,12 @@ class ParserConfig:
         if selected_arg_keys:
             self.set_args_selector(selected_arg_keys)
 
+    def __repr__(self) -> str:
+        shown = {key: value for key, value in vars(self).items() if value not in (None, False)}
+        shown["args"] = [spec.name for spec in self.get_args()]
+        shown["skip_event_types"] = sorted(self.skip_event_types)
+        return f"ParserConfig({', '.join(f'{key}={value!r}' for key, value in shown.items())})"
+
     def clone(self) -> "ParserConfig":
         return copy.deepcopy(self)
 

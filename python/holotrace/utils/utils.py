@@ -10,7 +10,7 @@ from typing import Any, Dict, Tuple
 import numpy as np
 import pandas as pd
 
-logger = logging.getLogger("holotrace")
+logger = logging.getLogger("hta")
 
 
 class KernelType(Enum):
