@@ -325,3 +325,26 @@ def test_payloads_that_differ_from_their_checksum_are_said(tmp_path):
     assert origins(RECOMPILE, tmp_path / "log.log") == origins(RECOMPILE, LOG)
     (line,) = table("info", RECOMPILE, "--attach", LOG, "--where", "topic = attached")
     assert "md5" not in line["value"]
+
+
+def test_code_from_a_cache_has_the_lines_of_its_graph(tmp_path):
+    """Where Inductor finds its code in a cache the log has no stacks of calls, but still the graphs with the line of each node: all of these lines
+    are in the stacks of the same kernel, and nearly all kernels of the model have one."""
+    lines, drops = [], False
+    for line in gzip.open(LOG, "rt"):
+        if line.startswith("\t") and drops:
+            continue
+        drops = "inductor_provenance_tracking_kernel_stack_traces" in line
+        lines.append(re.sub(r', "has_payload": "\w+"', "", line) if drops else line)
+    path = tmp_path / "cached.log"
+    path.write_text("".join(lines))
+    columns = ("events", RECOMPILE, "--only", "gpu", "--columns", "cat,name,origin_source,origin_method", "--attach")
+    pairs = [(a, b) for a, b in zip(table(*columns, LOG), table(*columns, path)) if a["name"].startswith("triton_")]
+    own = 0
+    for stacked, drawn in pairs:
+        wanted, found = (set(row["origin_source"].split(" + ")) for row in (stacked, drawn))
+        own += "torch_traces.py(" in drawn["origin_source"]
+        assert {one for one in found if "torch_traces.py(" in one} <= wanted
+    assert own >= 0.95 * len(pairs) > 0
+    (row,) = [r for r in table("info", RECOMPILE, "--attach", path) if r["topic"] == "attached"]
+    assert "cannot be read" not in row["value"]

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "json/text.h"
 #include "model/origin/compile_spans.h"
+#include "model/origin/graph_lines.h"
 #include "model/origin/log_events.h"
 #include "model/origin/wrapper.h"
 
@@ -27,6 +28,9 @@ struct reading {
 	struct ht_vec calls; /* struct ht_compiled_call */
 	const char *file;
 	bool has_code;
+	/* lines of the graph before the code, and of the one that Dynamo captured last, with its compilation */
+	struct ht_graph_lines lines, captured;
+	const char *captured_id;
 	struct ht_log_events events;
 };
 
@@ -82,10 +86,26 @@ static const char *compile_id_of(struct reading *r, const struct ht_json_value *
 
 /* ---- records ---- */
 
+/* Calls without a stack have the lines of their nodes in the graph. */
+static enum ht_status add_lines(struct reading *r, const char *compile_id)
+{
+	struct ht_compiled_call *calls = r->calls.data;
+	for (size_t i = 0; i < r->calls.n; i++) {
+		if (calls[i].source)
+			continue;
+		HT_TRY(ht_graph_lines_add(r->ctx, &r->log->arena, &r->lines, &calls[i]));
+		if (!calls[i].source && ht_text_same(r->captured_id, compile_id))
+			HT_TRY(ht_graph_lines_add(r->ctx, &r->log->arena, &r->captured, &calls[i]));
+	}
+	r->lines.nodes.n = 0;
+	return HT_OK;
+}
+
 static enum ht_status push_graph(struct reading *r, const char *key, const char *compile_id)
 {
 	struct ht_compile_log *log = r->log;
 	size_t n = r->calls.n;
+	HT_TRY(add_lines(r, compile_id));
 	struct ht_compiled_graph graph = { .key = key,
 		.compile_id = compile_id,
 		.file = r->file ? r->file : "",
@@ -120,7 +140,7 @@ static enum ht_status read_stacks(struct reading *r, const struct record *record
 	struct ht_json reader = { record->payload };
 	struct ht_json_value all, key, value;
 	if (!ht_json_valid(record->payload, record->n_payload)) {
-		r->log->n_bad++;
+		r->log->n_bad += record->n_payload > 0; /* of code from a cache there is none */
 		return HT_OK;
 	}
 	all = ht_json_next(&reader);
@@ -200,6 +220,15 @@ static enum ht_status read_record(struct reading *r, const struct record *record
 		return read_event(r, record);
 	if (ht_json_get(&record->json, "inductor_output_code").type != HT_JSON_END)
 		return read_code(r, record);
+	if (ht_json_get(&record->json, "inductor_post_grad_graph").type != HT_JSON_END) {
+		if (r->has_code)
+			HT_TRY(push_graph(r, "", compile_id_of(r, &record->json)));
+		return ht_graph_lines_read(r->ctx, record->payload, &r->lines);
+	}
+	if (ht_json_get(&record->json, "dynamo_output_graph").type != HT_JSON_END) {
+		r->captured_id = compile_id_of(r, &record->json);
+		return ht_graph_lines_read(r->ctx, record->payload, &r->captured);
+	}
 	if (ht_json_get(&record->json, "artifact").type != HT_JSON_END)
 		return read_artifact(r, record);
 	return HT_OK;
@@ -276,6 +305,8 @@ enum ht_status ht_compile_log_read(
 		status = push_graph(&r, "", "");
 	ht_vec_free(log->mem, &r.calls, sizeof(struct ht_compiled_call));
 	ht_log_events_done(ctx, &r.events);
+	ht_graph_lines_done(ctx, &r.lines);
+	ht_graph_lines_done(ctx, &r.captured);
 	if (status != HT_OK) {
 		ht_compile_log_free(log);
 		return status;

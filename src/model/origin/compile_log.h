@@ -8,7 +8,8 @@
  * Of a graph the log has, one after the other, the generated wrapper (inductor_output_code), the stack of every call in it
  * (inductor_provenance_tracking_kernel_stack_traces, with INDUCTOR_PROVENANCE=1) and its key (fx_graph_cache_hit, _miss or
  * _bypass), the one that the trace has in "## Call CompiledFxGraph <key> ##". A call is known by its handle: its place
- * among the calls of the wrapper. Comments of wrappers have no contract: what is not understood is passed over.
+ * among the calls of the wrapper. Code that was in a cache has no stacks: lines are those of its nodes in the graphs
+ * (graph_lines.h). Comments of wrappers have no contract: what is not understood is passed over.
  */
 #ifndef HT_MODEL_ORIGIN_COMPILE_LOG_H
 #define HT_MODEL_ORIGIN_COMPILE_LOG_H

@@ -154,6 +154,17 @@ static bool has_source(const struct ht_compiled_call *call, const char *frame)
 	return at && (at[n] == '\0' || at[n] == ' ');
 }
 
+enum ht_status ht_wrapper_add_line(
+        ht_ctx *ctx, struct ht_arena *arena, struct ht_compiled_call *call, const char *line)
+{
+	if (line && (call->n_sources >= MAX_SOURCES || has_source(call, line)))
+		return HT_OK;
+	call->source =
+	        line && call->source ? ht_arena_printf(arena, "%s + %s", call->source, line) : line;
+	call->n_sources++;
+	return call->source ? HT_OK : ht_fail_nomem(ctx);
+}
+
 enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
         const struct ht_json_value *key, const struct ht_json_value *stacks)
 {
@@ -181,13 +192,7 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 		                        : modules;
 		if (!call->modules)
 			return ht_fail_nomem(ctx);
-		if (call->n_sources >= MAX_SOURCES || has_source(call, frame))
-			continue;
-		call->source = call->source ? ht_arena_printf(arena, "%s + %s", call->source, frame)
-		                            : frame;
-		if (!call->source)
-			return ht_fail_nomem(ctx);
-		call->n_sources++;
+		HT_TRY(ht_wrapper_add_line(ctx, arena, call, frame));
 	}
 	return HT_OK;
 }

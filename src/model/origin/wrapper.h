@@ -13,6 +13,8 @@
 #include "base/status.h"
 #include "json/text.h"
 
+struct ht_compiled_call;
+
 /* Append struct ht_compiled_call for every call of the code. */
 enum ht_status ht_wrapper_read(
         ht_ctx *ctx, struct ht_arena *arena, const char *code, struct ht_vec *calls) HT_MUST_USE;
@@ -24,5 +26,9 @@ enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena, struct 
 /* Add the stacks of a "name:handle" to its call; those of no call are older graphs'. key is without quotes. */
 enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
         const struct ht_json_value *key, const struct ht_json_value *stacks) HT_MUST_USE;
+
+/* One more line of a call, once; NULL is no memory. */
+enum ht_status ht_wrapper_add_line(ht_ctx *ctx, struct ht_arena *arena,
+        struct ht_compiled_call *call, const char *line) HT_MUST_USE;
 
 #endif
