@@ -209,6 +209,7 @@ struct ht_found_slow {
 	int64_t ns;    /* of them, over all ranks: */
 	size_t n_rows; /* so many */
 	size_t n_echoes; /* of the numbers: what a rank did at the end of a step, the others waited for in this one */
+	int64_t most_ns, rank, row, number; /* the longest */
 };
 
 /* Steps of ranks without events, as their exporter has them: sums. */

@@ -6,6 +6,7 @@
 #include "verdict/slow_steps.h"
 #include "verdict/words.h"
 #include "base/sort.h"
+#include "model/clocks/clocks.h"
 
 #include <string.h>
 
@@ -173,6 +174,18 @@ static int64_t of_job(
 	return ns < bound_ns ? ns : bound_ns;
 }
 
+/* Do ranks wait for each other pair by pair, as the stages of a pipeline? Then one gets nowhere without the others. */
+static bool has_pairs(const struct ht_findings *f)
+{
+	const struct ht_clocks *clocks = f->parts->n > 1 ? f->run->clocks[0] : NULL;
+	for (size_t i = 0; clocks && i < clocks->matches.n; i++) {
+		const struct ht_collective *c = &clocks->matches.collectives[i];
+		if (c->kind == HT_COMM_SEND_RECV && c->n > 1)
+			return true;
+	}
+	return false;
+}
+
 /* What-if of one rank, which of several stands for all; without it the time on the path bounds what could be saved. */
 static void find_savings(struct ht_findings *f)
 {
@@ -200,8 +213,8 @@ static void find_savings(struct ht_findings *f)
 	int64_t computing =
 	        f->n_devices ? f->breakdown[HT_BREAKDOWN_COMPUTE] / (int64_t)f->n_devices : 0;
 	int64_t rest = f->path_ns > computing ? f->path_ns - computing : 0;
-	/* no rank stands for one that all others wait for */
-	known &= f->parts->n == 1 || !f->latest;
+	/* no rank stands for one that all others wait for, nor for the other stages */
+	known &= f->parts->n == 1 || (!f->latest && !has_pairs(f));
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
 		steps_ns = length[k] > steps_ns ? length[k] : steps_ns;
 	/* windows may overlap, see of_path */

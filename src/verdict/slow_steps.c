@@ -6,6 +6,7 @@
 #include "verdict/step_facts.h"
 #include "model/advice/slow_step.h"
 #include "model/numbers/stats.h"
+#include "table/optional.h"
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -33,9 +34,29 @@ static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size
 	return i < f->job.n && f->job.list[i].number == number && f->job.list[i].is_left_out;
 }
 
-/* Appends the numbers of a rank's slow steps. */
-static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
+/* Did the device have a queue from before the recording? Then the first step is as long as that. */
+static bool has_queue(const ht_table *pieces)
 {
+	for (size_t i = 0; i < ht_table_n_rows(pieces); i++)
+		if (ht_table_i64_or(pieces, i, HT_CP_PIECE_BOUND, HT_CP_BOUND_NONE) ==
+		        HT_CP_BOUND_QUEUED)
+			return true;
+	return false;
+}
+
+/* A first step that takes long from its own start on is slow, whenever it began: it compiles, or loads. */
+static bool is_slow(
+        const struct ht_findings *f, const struct ht_part *part, size_t row, int64_t median_ns)
+{
+	const ht_table *steps = part->facts[HT_FOUND_STEPS];
+	return ht_step_is_slow(length_of(steps, row), median_ns) &&
+	       (!is_left_out(f, steps, row) || !has_queue(part->facts[HT_FOUND_PIECES]));
+}
+
+/* Appends the numbers of a rank's slow steps. */
+static enum ht_status add_rank(struct ht_findings *f, const struct ht_part *part)
+{
+	const ht_table *steps = part->facts[HT_FOUND_STEPS];
 	size_t n_rows = ht_table_n_rows(steps), n = 0;
 	int64_t *values = ht_arena_alloc(f->run->scratch, (n_rows + 1) * sizeof *values);
 	if (!values)
@@ -45,7 +66,7 @@ static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 			values[n++] = length_of(steps, i);
 	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_middle_i64(values, n) : 0;
 	for (size_t i = 0; i < n_rows; i++)
-		if (!is_left_out(f, steps, i) && ht_step_is_slow(length_of(steps, i), median_ns))
+		if (is_slow(f, part, i, median_ns))
 			f->slow.numbers[f->slow.n++] = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
 	return HT_OK;
 }
@@ -53,12 +74,12 @@ static enum ht_status add_rank(struct ht_findings *f, const ht_table *steps)
 /* Of a rank by its part: what a slow step has above the median of its rank; 0: it is not slow, or not there. */
 static int64_t excess_of(const struct ht_findings *f, size_t i_part, int64_t number)
 {
-	const ht_table *steps = f->parts->list[i_part].facts[HT_FOUND_STEPS];
+	const struct ht_part *part = &f->parts->list[i_part];
+	const ht_table *steps = part->facts[HT_FOUND_STEPS];
 	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
 		if (length_of(steps, i) >= 0 &&
 		        ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER) == number &&
-		        !is_left_out(f, steps, i) &&
-		        ht_step_is_slow(length_of(steps, i), f->device.median_ns))
+		        is_slow(f, part, i, f->device.median_ns))
 			return length_of(steps, i) - f->device.median_ns;
 	return 0;
 }
@@ -77,14 +98,22 @@ static bool is_echo(const struct ht_findings *f, int64_t number)
 	return before && now && now < before + before / ECHO && before < now + now / ECHO;
 }
 
-static void add_times(struct ht_findings *f, const ht_table *steps)
+static void add_times(struct ht_findings *f, const struct ht_part *part)
 {
-	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
-		if (length_of(steps, i) >= 0 &&
-		        ht_findings_is_slow(f, ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER))) {
-			ht_sum(&f->slow.ns, length_of(steps, i));
-			f->slow.n_rows++;
+	const ht_table *steps = part->facts[HT_FOUND_STEPS];
+	struct ht_found_slow *slow = &f->slow;
+	for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
+		int64_t ns = length_of(steps, i);
+		if (ns < 0 || !ht_findings_is_slow(f, ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER)))
+			continue;
+		if (!slow->n_rows++ || ns > slow->most_ns) {
+			slow->most_ns = ns;
+			slow->rank = part->rank;
+			slow->row = ht_table_i64_or(steps, i, HT_FOUND_STEP_ROW, HT_NO_I64);
+			slow->number = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
 		}
+		ht_sum(&slow->ns, ns);
+	}
 }
 
 enum ht_status ht_found_slow_steps(struct ht_findings *f)
@@ -94,7 +123,7 @@ enum ht_status ht_found_slow_steps(struct ht_findings *f)
 	if (!f->slow.numbers)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t p = 0; p < f->parts->n; p++)
-		HT_TRY(add_rank(f, f->parts->list[p].facts[HT_FOUND_STEPS]));
+		HT_TRY(add_rank(f, &f->parts->list[p]));
 	ht_sort_i64(f->slow.numbers, f->slow.n);
 	for (size_t i = 0; i < f->slow.n; i++)
 		if (!n_kept || f->slow.numbers[n_kept - 1] != f->slow.numbers[i])
@@ -106,7 +135,7 @@ enum ht_status ht_found_slow_steps(struct ht_findings *f)
 	if (f->slow.n >= f->n_steps)
 		f->slow.n = f->slow.n_echoes = 0;
 	for (size_t p = 0; p < f->parts->n; p++)
-		add_times(f, f->parts->list[p].facts[HT_FOUND_STEPS]);
+		add_times(f, &f->parts->list[p]);
 	return HT_OK;
 }
 

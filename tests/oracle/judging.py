@@ -63,10 +63,12 @@ def judge_ranks(truth, folder, summary, advice):
             wrong.append(f"summary: {slow['finding']}")
         return wrong
     us = truth["cost_us"]
+    most_us = truth.get("at_most_us", us)
     for where, cell in (("summary", slow["value_ns"]), ("advice", fired.get("slow-rank", {}).get("cost_ns")),
                         ("stragglers", max((number(row["step_cost_ns"]) or 0 for row in ranks), default=0))):
         value = number(cell)
-        if value is None or abs(value / 1e3 - us) > max(COST_SHARE * us, COST_US):
+        least, most = us - max(COST_SHARE * us, COST_US), most_us + max(COST_SHARE * most_us, COST_US)
+        if value is None or not least <= value / 1e3 <= most:
             wrong.append(f"{where}: {cell and value / 1e3} us a step, not {us:.1f}")
     for row in ranks:
         if row["candidate"] != "true":

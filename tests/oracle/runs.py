@@ -4,7 +4,7 @@ A maker takes a seeded generator and returns a Run. Truth is not copied from the
 difference to the same job, same noise, with the set as fast as the rest.
 
     truth["slow"]     ranks that keep the others waiting; empty: nobody does; None: it cannot be known
-    truth["cost_us"]  what a step would lose without them
+    truth["cost_us"]  what a step would lose without them; truth["at_most_us"]: where no table can tell it, what it is at most
     truth["cause"]    the kernel or annotation that they have more of; None: nothing that has a name
     truth["bound"]    what the step is bound by: subjects of the summary's finding, any of them
     truth["advice"]   rules that must fire;  truth["not_advice"] rules that must not
@@ -184,8 +184,9 @@ def tensor_parallel(rng, victim=True):
     return Run(job, {"slow": [slow], "cost_us": us, "cause": ["sm90_gemm_tp"]})
 
 
-def pipeline(rng, n=4, slow=None, by=1.0, seed=None):
-    """1F1B: stages of the same length; the last one starts its backward passes first."""
+def pipeline(rng, n=4, seed=None, norm=False):
+    """1F1B: stages of the same length; the last one starts its backward passes first. norm: gradients are clipped by their norm over
+    all stages, which is a collective of all."""
     seed = rng.randrange(1 << 30) if seed is None else seed
     batches = 8
 
@@ -219,6 +220,8 @@ def pipeline(rng, n=4, slow=None, by=1.0, seed=None):
                         backward(step)
                     for _ in range(warm):
                         backward(step)
+                    if norm:
+                        rank.collective("0", list(range(n)), 15, stream=7, elements=1)
                     rank.kernel("adam", noise(50))
                     rank.sync()
         return job.solve()
@@ -476,4 +479,6 @@ MAKERS = {maker.__name__: maker for maker in (
 
 
 def make(name, seed):
-    return MAKERS[name](random.Random(f"{name} {seed}"))
+    """Of this file or of more_runs.py."""
+    import more_runs  # stands on this file
+    return {**MAKERS, **more_runs.MAKERS}[name](random.Random(f"{name} {seed}"))

@@ -1,4 +1,4 @@
-"""Simulated runs with known truth (runs.py): who is slow, by how much, why, and what a step is bound by."""
+"""Simulated runs with known truth (runs.py, more_runs.py): who is slow, by how much, why, and what a step is bound by."""
 import pytest
 
 import gating
@@ -12,9 +12,12 @@ pytestmark = pytest.mark.long
 KINDS = ["one_slow", "buckets", "slow_node", "alternating", "every_other", "slow_host", "tensor_parallel", "pipeline_healthy",
          "moe", "fsdp", "missing_rank", "cut_rank", "cut_slow", "clocks_off", "healthy", "jittery", "compute_bound",
          "tiny_kernels", "queue_before", "sleeping", "checkpoint", "memcpy_bound", "requests", "two_threads", "fp32",
-         "many_ranks"]
+         "many_ranks", "pipeline_slow", "pipeline_many", "hot_expert", "three_dimensions", "hybrid_shards", "pauses", "checkpoint_of_one", "every_fourth",
+         "throttling", "slow_copies", "accumulation", "bound_by_transfer", "late_start", "links_differ", "prefetch", "saved_aside",
+         "items", "warm_up", "bubbles"]
 # nobody is slow in these, or one rank is, and others are its victims
-INNOCENT = ["healthy", "jittery", "pipeline_healthy", "moe", "cut_rank", "clocks_off", "tensor_parallel", "cut_slow"]
+INNOCENT = ["healthy", "jittery", "pipeline_healthy", "moe", "cut_rank", "clocks_off", "tensor_parallel", "cut_slow",
+            "pipeline_many", "three_dimensions", "pauses", "late_start", "links_differ", "accumulation"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -64,6 +64,7 @@
  */
 #include "analysis/analysis.h"
 #include "verdict/rules.h"
+#include "table/optional.h"
 #include "model/advice/npu_facts.h"
 #include "model/clocks/clocks.h"
 #include "model/rows/name_traits.h"
@@ -210,6 +211,18 @@ static const char *not_busy_with(const struct ht_advice *a, size_t p)
 	return launch.is_known && ht_rule_share(a, &launch) > half ? quiet_variant(&launch) : "";
 }
 
+/* A share of a rank's steps, as it is of those that take as long as most: what a slow one takes longer has a rule of its own. */
+static double without_slow_steps(const struct ht_advice *a, size_t p, double share)
+{
+	struct ht_rule_fact slow = ht_rule_fact_of(a, p, HT_METRIC_SLOW_STEP);
+	const ht_table *steps = a->parts->list[p].facts[HT_FOUND_STEPS];
+	int64_t all_ns = 0;
+	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
+		ht_sum(&all_ns, ht_table_i64_or(steps, i, HT_FOUND_STEP_TIME_NS, 0));
+	bool is_part = slow.is_known && slow.count && slow.part > 0 && slow.part < all_ns;
+	return is_part ? share * (double)all_ns / (double)(all_ns - slow.part) : share;
+}
+
 static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_no_verdict();
@@ -222,7 +235,7 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	struct ht_rule_fact launch = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
 	if (launch.row == HT_NO_I64)
 		launch = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
-	v.f.state = ht_rule_state(gpu->least < 0.5);
+	v.f.state = ht_rule_state(gpu->least < 0.5 && without_slow_steps(a, p, gpu->least) < 0.5);
 	v.f.variant = not_busy_with(a, p);
 	ht_finding_share(&v.f, gpu->least, ht_rule_steps(a), gpu->least_rank);
 	ht_finding_count(&v.f, "device", gpu->least_device);

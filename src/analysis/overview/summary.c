@@ -594,26 +594,25 @@ static void add_slow_cause(
 static void say_slow_steps(struct ht_telling *s)
 {
 	const struct ht_findings *f = &s->f;
-	const struct ht_step_times *steps = &f->device;
 	struct ht_slow_cause cause = ht_findings_slow_cause(f);
 	int64_t mean_ns = ht_findings_mean_step(f), usual_ns = ht_findings_usual_step(f);
 	struct ht_finding found = ht_finding("slow-steps", HT_STATE_FOUND);
 	if (!f->slow.n)
 		return;
-	ht_finding_value(&found, (double)steps->most_ns, "ns");
+	ht_finding_value(&found, (double)f->slow.most_ns, "ns");
 	ht_finding_share(&found, ht_ratio(mean_ns - usual_ns, mean_ns), "of.mean_step", HT_NO_I64);
 	found.upper_bound_ns = mean_ns - usual_ns;
 	size_t n_slow = f->slow.n - f->slow.n_echoes;
 	ht_finding_text(&found, "several", n_slow > 1 ? "" : NULL);
 	ht_finding_count(&found, "n_slow", (int64_t)n_slow);
 	ht_finding_count(&found, "n_steps", (int64_t)f->n_steps);
-	ht_finding_count(&found, "longest", steps->number);
+	ht_finding_count(&found, "longest", f->slow.number);
 	ht_finding_text(&found, "times",
-	        HT_SAY(s, "%.1f", (double)steps->most_ns / (double)steps->median_ns));
+	        HT_SAY(s, "%.1f", (double)f->slow.most_ns / (double)f->device.median_ns));
 	ht_finding_ns(&found, "usual", usual_ns);
 	ht_finding_ns(&found, "mean", mean_ns);
 	add_slow_cause(s, &cause, &found);
-	ht_finding_event(&found, steps->rank, steps->row);
+	ht_finding_event(&found, f->slow.rank, f->slow.row);
 	if (cause.of)
 		ht_finding_event(&found, cause.of->slow.rank, cause.of->slow.row);
 	ht_finding_next(&found, "steps");

@@ -106,7 +106,7 @@ static enum ht_status list_slow(struct facts *f, int64_t median_ns)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < f->bounds->n; i++) {
 		const struct ht_bound *b = &f->bounds->list[i];
-		if (!b->is_first && ht_step_is_slow(ht_bound_ns(b), median_ns))
+		if (ht_step_is_slow(ht_bound_shared_ns(b), median_ns))
 			f->slow[f->n_slow++] = (struct ht_interval){ b->start, b->end };
 	}
 	return HT_OK;
@@ -124,7 +124,7 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 		return HT_OK;
 	HT_TRY(list_slow(f, slow.median_ns));
 	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
-	int64_t length_ns = ht_bound_ns(step);
+	int64_t length_ns = ht_bound_shared_ns(step);
 	bool is_comm = slow.role == HT_BUSY_COMM;
 	f->known[HT_METRIC_SLOW_COMM] = is_comm;
 	f->of[is_comm ? HT_METRIC_SLOW_COMM : HT_METRIC_SLOW_STEP] =

@@ -1,7 +1,8 @@
 /*
  * slow_step.h - one step that takes much longer than the others of its rank, and with what.
  *
- * A step is slow when it takes HT_SLOW_STEP times the median of the rank's steps, of which there must be three. What it has
+ * A step is slow when it takes HT_SLOW_STEP times the median of the rank's steps, of which there must be three besides the first; that
+ * one is as long as it takes from its own start on, or from where work of before it was over. What it has
  * more of is found in two stages: the role (step_roles.h) that grew most against the mean of the other steps, then, of what
  * runs in the place of that role (step_profile.h), the name that grew most against a step as long as the median, when that is half of what it takes above the median. Names of all
  * steps would cost a rank of many steps more than all other rules together.

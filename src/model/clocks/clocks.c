@@ -114,7 +114,8 @@ static void describe(struct fitting *f)
 		struct ht_clock *clock = &clocks->of[i];
 		clock->moved_ns = c->shift_ns;
 		clock->drift_ppt = c->drift_ppt;
-		clock->is_tied = f->places.component[i] == reference;
+		clock->component = f->places.component[i];
+		clock->is_tied = clock->component == reference;
 		clocks->moved |= clock->moved_ns || clock->drift_ppt;
 		clocks->aligned &= clock->is_tied || clocks->from_files ||
 		                   f->roster->ranks[i].min_ts_ns == HT_NO_I64;

@@ -38,7 +38,8 @@ struct ht_clock {
 	size_t n_collectives, n_pairs; /* that tie it to other ranks */
 	size_t n_violated;             /* of them that no clocks explain */
 	size_t n_mismatched;           /* calls that should match those of other ranks and do not */
-	bool is_tied;                  /* to the reference, directly or through others */
+	size_t component; /* ranks that are tied to each other, directly or through others, have the same */
+	bool is_tied; /* to the reference */
 };
 
 struct ht_clocks {

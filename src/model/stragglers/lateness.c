@@ -25,8 +25,10 @@ static bool makes_wait(const struct ht_clocks *clocks, const struct ht_chosen_ca
 	enum ht_comm_kind kind = calls[0].collective->kind;
 	if (n < 2 || !(ht_comm_kind_synchronises(kind) || kind == HT_COMM_OTHER))
 		return false;
-	for (size_t i = 0; !clocks->from_files && i < n; i++)
-		if (!clocks->of[calls[i].call->i_rank].is_tied)
+	/* ranks that nothing ties to the reference may be tied to each other: pairs behind the pairs of a pipeline */
+	for (size_t i = 1; !clocks->from_files && i < n; i++)
+		if (clocks->of[calls[i].call->i_rank].component !=
+		        clocks->of[calls[0].call->i_rank].component)
 			return false;
 	return true;
 }

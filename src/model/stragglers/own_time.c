@@ -303,20 +303,23 @@ static enum ht_status fill_group(struct judging *j, struct group *g)
 
 /* ---- who is late in a step ---- */
 
-/* What the other groups are apart, in the median: for a group of two, which leaves one to compare with. */
+/* What the other groups are apart, in the median: for a group of two, which leaves one to compare with. Larger groups tell it; pairs,
+ * where there are only those, may be all of a slow and a fast rank, so those with ranks of this one tell nothing. */
 static int64_t elsewhere_apart_ns(const struct judging *j, const struct group *of, size_t s)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < j->n_groups; i++) {
-		const struct group *g = &j->groups[i];
-		int64_t ns = apart_ns(g, s, 0);
-		bool shares = false;
-		for (size_t m = 0; m < of->n; m++)
-			shares |= is_member(g, of->members[m]);
-		if (ns != HT_NO_I64 && !shares)
-			j->values[n++] = ns;
-	}
-	return n ? ht_median_i64(j->values, n) : 0;
+	size_t n[2] = { 0 };
+	for (int pairs = 0; pairs < 2 && !n[0]; pairs++)
+		for (size_t i = 0; i < j->n_groups; i++) {
+			const struct group *g = &j->groups[i];
+			int64_t ns = apart_ns(g, s, 0);
+			bool shares = false;
+			for (size_t m = 0; pairs && m < of->n; m++)
+				shares |= is_member(g, of->members[m]);
+			if (ns != HT_NO_I64 && !shares && (g->n == 2) == pairs)
+				j->values[n[pairs]++] = ns;
+		}
+	size_t n_all = n[0] ? n[0] : n[1];
+	return n_all ? ht_median_i64(j->values, n_all) : 0;
 }
 
 static int64_t others_apart_ns(

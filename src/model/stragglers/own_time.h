@@ -16,7 +16,7 @@
  * A step counts where no recording ends: all ranks of the group have as many collectives in it. In a step the latest k
  * ranks, at most half of the group, are late when the gap between their own times and those of the rest is more than
  *     twice what the rest is apart, over its middle half; of the values of the step and of three quarters of the steps
- *          the larger. In a group of two, what the median of the other groups is apart
+ *          the larger. In a group of two, what larger groups are apart in the median, or other pairs where there are none
  *     HT_LATE_SHARE of the step: its length on the host, or of its GPU work when that takes longer
  *     what the rank's lateness varies by, over the middle half of its steps; where it is late in some steps only, within
  *          those and within the others
@@ -24,7 +24,8 @@
  * there must be two, are candidates; or in half of them, when those are four.
  *     lateness of a late rank = its own time - the largest of those who are not late, and no more than those wait for
  *                               it, behind kernels or not: what the step would lose without it. Ten buckets behind one
- *                               slow forward pass are one wait
+ *                               slow forward pass are one wait. A slow stage of a pipeline may have bubbles of its own to
+ *                               hide in: then the step loses less
  *     lost to the candidates  = the latest of those who are late - the latest of all others: what it would lose if all
  *                               of them were as fast as the rest
  */

@@ -10,9 +10,10 @@ struct waiting {
 	struct ht_run *run;
 	const struct ht_parts *parts;
 	const struct ht_lateness *lateness;
-	int64_t *wait_ns;             /* by chosen call */
-	struct ht_interval **of_part; /* waits of each part, then its calls */
-	size_t *n_found, *n_calls;    /* by part */
+	int64_t *wait_ns; /* by chosen call */
+	struct ht_interval *
+	        *of_part; /* waits of each part in collectives, its calls, its waits in pairs */
+	size_t *n_found, *n_calls; /* by part */
 };
 
 static int64_t duration_of(const struct ht_comm_call *call)
@@ -20,23 +21,31 @@ static int64_t duration_of(const struct ht_comm_call *call)
 	return ht_sub_sat(call->end_ns, call->start_ns);
 }
 
+static void measure_waits_of(struct waiting *w, const struct ht_chosen_call *calls, size_t n)
+{
+	size_t first = (size_t)(calls - w->lateness->calls);
+	int64_t transfer_ns = INT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		int64_t ns = duration_of(calls[i].call);
+		transfer_ns = ns < transfer_ns ? ns : transfer_ns;
+	}
+	for (size_t i = 0; i < n; i++)
+		w->wait_ns[first + i] = duration_of(calls[i].call) - transfer_ns;
+}
+
 static void measure_waits(struct waiting *w)
 {
 	const struct ht_lateness *l = w->lateness;
-	for (size_t k = 0; k < l->n; k++) {
-		const struct ht_arrival *a = &l->arrivals[k];
-		size_t first = (size_t)(a->calls - l->calls);
-		int64_t transfer_ns = INT64_MAX;
-		for (size_t i = 0; i < a->n; i++) {
-			int64_t ns = duration_of(a->calls[i].call);
-			transfer_ns = ns < transfer_ns ? ns : transfer_ns;
-		}
-		for (size_t i = 0; i < a->n; i++)
-			w->wait_ns[first + i] = duration_of(a->calls[i].call) - transfer_ns;
+	for (size_t k = 0; k < l->n; k++)
+		measure_waits_of(w, l->arrivals[k].calls, l->arrivals[k].n);
+	for (size_t i = 0; i + 1 < l->n_calls; i++) {
+		const struct ht_collective *c = l->calls[i].collective;
+		if (c->kind == HT_COMM_SEND_RECV && c->n == 2 && l->calls[i + 1].collective == c)
+			measure_waits_of(w, &l->calls[i], 2);
 	}
 }
 
-/* Room for two intervals per call of a part: its waits, and the calls behind them. */
+/* Three intervals per call of a part: its wait in a collective, the call, its wait for its counterpart. */
 static enum ht_status sort_by_part(struct waiting *w)
 {
 	const struct ht_lateness *l = w->lateness;
@@ -44,17 +53,21 @@ static enum ht_status sort_by_part(struct waiting *w)
 		w->n_calls[l->calls[i].i_part]++;
 	for (size_t p = 0; p < w->parts->n; p++) {
 		w->of_part[p] = ht_arena_room(
-		        w->run->scratch, (2 * w->n_calls[p] + 1) * sizeof **w->of_part);
+		        w->run->scratch, (3 * w->n_calls[p] + 1) * sizeof **w->of_part);
 		if (!w->of_part[p])
 			return ht_fail_nomem(w->run->ctx);
 	}
 	for (size_t i = 0; i < l->n_calls; i++) {
 		const struct ht_comm_call *call = l->calls[i].call;
 		size_t p = l->calls[i].i_part, at = w->n_found[p]++;
-		w->of_part[p][at] = (struct ht_interval){ call->start_ns,
+		bool is_pair = l->calls[i].collective->kind == HT_COMM_SEND_RECV;
+		const struct ht_interval none = { call->start_ns, call->start_ns };
+		const struct ht_interval wait = { call->start_ns,
 			ht_add_sat(call->start_ns, w->wait_ns[i]) };
+		w->of_part[p][at] = is_pair ? none : wait;
 		w->of_part[p][w->n_calls[p] + at] =
 		        (struct ht_interval){ call->start_ns, call->end_ns };
+		w->of_part[p][2 * w->n_calls[p] + at] = is_pair ? wait : none;
 	}
 	return HT_OK;
 }
@@ -81,6 +94,26 @@ static enum ht_status list_gaps(
 	return HT_OK;
 }
 
+/* A receive is posted early and waits behind kernels as long as they run: only what is exposed of that is time of the rank. */
+static enum ht_status add_pairs(
+        struct waiting *w, size_t p, const struct ht_times *exposed, struct ht_times *waits)
+{
+	struct ht_mem *mem = w->run->ctx->mem;
+	struct ht_interval *pairs = w->of_part[p] + 2 * w->n_calls[p];
+	size_t n_pairs = ht_interval_merge(mem, pairs, w->n_calls[p]), n = n_pairs + exposed->n;
+	struct ht_interval *hidden = ht_arena_room(w->run->scratch, (n + 1) * sizeof *hidden);
+	struct ht_interval *all =
+	        ht_arena_room(w->run->scratch, (2 * n_pairs + n + waits->n + 1) * sizeof *all);
+	if (!hidden || !all)
+		return ht_fail_nomem(w->run->ctx);
+	size_t n_hidden = ht_interval_subtract(pairs, n_pairs, exposed->list, exposed->n, hidden);
+	size_t n_shown = ht_interval_subtract(pairs, n_pairs, hidden, n_hidden, all);
+	if (waits->n)
+		memcpy(all + n_shown, waits->list, waits->n * sizeof *all);
+	*waits = (struct ht_times){ all, ht_interval_merge(mem, all, n_shown + waits->n) };
+	return HT_OK;
+}
+
 static enum ht_status find_rank(struct waiting *w, size_t p, size_t exposed_k, size_t gaps_k,
         struct ht_rank_waits *ret_waits)
 {
@@ -89,10 +122,11 @@ static enum ht_status find_rank(struct waiting *w, size_t p, size_t exposed_k, s
 	struct ht_interval *waits = w->of_part[p], *calls = waits + w->n_calls[p];
 	ret_waits->waits = (struct ht_times){ waits, ht_interval_merge(mem, waits, w->n_calls[p]) };
 	if (ht_table_n_rows(part->facts[exposed_k]))
-		return list_gaps(w, p, part->facts[gaps_k], &ret_waits->exposed);
-	ret_waits->exposed =
-	        (struct ht_times){ calls, ht_interval_merge(mem, calls, w->n_calls[p]) };
-	return HT_OK;
+		HT_TRY(list_gaps(w, p, part->facts[gaps_k], &ret_waits->exposed));
+	else
+		ret_waits->exposed =
+		        (struct ht_times){ calls, ht_interval_merge(mem, calls, w->n_calls[p]) };
+	return add_pairs(w, p, &ret_waits->exposed, &ret_waits->waits);
 }
 
 enum ht_status ht_waits_find(struct ht_run *run, const struct ht_parts *parts, size_t exposed_k,

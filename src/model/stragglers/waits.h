@@ -6,8 +6,8 @@
  *
  *     wait of a call = its duration - the shortest of the collective's
  *
- * Durations need no clock, and who starts late and ends late loses nothing. What sends and receives wait cannot be told
- * without one: they have no waits here.
+ * Durations need no clock, and who starts late and ends late loses nothing. The same holds of a send and its receive: the longer one
+ * waits for the other, which counts as far as no kernel computes meanwhile: receives are posted early.
  */
 #ifndef HT_MODEL_STRAGGLERS_WAITS_H
 #define HT_MODEL_STRAGGLERS_WAITS_H
@@ -22,7 +22,8 @@ struct ht_times {
 
 struct ht_rank_waits {
 	struct ht_times exposed; /* it communicates while no kernel computes */
-	struct ht_times waits;   /* some call of it waits, whatever else goes on */
+	struct ht_times
+	        waits; /* some collective of it waits, whatever else goes on, or an exposed send or receive */
 };
 
 /* One per part, whose facts[exposed_k] and [gaps_k] exposed.h has put; of a rank without GPU work all of the host's
