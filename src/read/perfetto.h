@@ -98,6 +98,7 @@ struct ht_pf_writer {
 	struct ht_map64 jsons;  /* iids of values that are JSON texts */
 	struct ht_map64 clocks; /* incremental ones: index into increments */
 	int64_t last_number;
+	uint64_t last_layout[HT_PF_COUNTER + 1]; /* of rows of ours, by type */
 	uint64_t last_time;
 	bool is_unsorted; /* events are not in the order of time */
 	/* of old producers: the thread whose events the sequence has, and the time of its last event */
@@ -147,8 +148,8 @@ void ht_pf_count(struct ht_pf *pf, enum ht_stat_code code);
 struct ht_pf_head {
 	uint64_t time, clock, sequence, flags, dropped;
 	bool has_time, has_clock, is_cleared, has_row;
-	int64_t row; /* difference */
-	uint64_t layout;
+	int64_t row;     /* difference */
+	uint64_t layout; /* 0: not said */
 	struct ht_wire_field interned, defaults;
 };
 /* A record in hand; its time; done. */

@@ -383,6 +383,21 @@ static void put_event(struct ht_pf *pf, struct ht_pf_writer *w, struct ht_pf_rec
 	ht_pf_record_end(pf, record);
 }
 
+/* Of ours: which row it is, and the keys that it has. */
+static void number_own(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
+        struct ht_pf_record *record)
+{
+	if (record->type == HT_PF_END || record->type == HT_PF_COUNTER)
+		return;
+	if (packet->layout)
+		w->last_layout[record->type] = packet->layout;
+	w->last_number =
+	        (int64_t)((uint64_t)w->last_number + (packet->has_row ? (uint64_t)packet->row : 1));
+	record->number = w->last_number;
+	record->layout =
+	        ht_map64_find(&pf->layout_of, ht_hash_mix(w->id, w->last_layout[record->type]));
+}
+
 static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
         const struct ht_wire_field *event)
 {
@@ -394,9 +409,6 @@ static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht
 	memset(more.n_tracks, 0, sizeof more.n_tracks);
 	memset(more.n_values, 0, sizeof more.n_values);
 	ht_pf_record_time(pf, w, packet, &record);
-	if (packet->has_row)
-		record.number = w->last_number = w->last_number + packet->row;
-	record.layout = ht_map64_find(&pf->layout_of, ht_hash_mix(w->id, packet->layout));
 	while (ht_wire_next(&wire, &field)) {
 		take_event_field(pf, w, &record, &field, &more);
 		if (field.number == HT_PF_EVENT_COUNTER || field.number == HT_PF_EVENT_COUNTER_F64)
@@ -410,6 +422,8 @@ static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht
 	}
 	if (record.track == HT_NONE)
 		record.track = default_track(pf, w);
+	if (pf->is_own)
+		number_own(pf, w, packet, &record);
 	/* of ours, flows and counters are drawn beside rows that say the same */
 	if (pf->is_own && record.number < 0 && record.type != HT_PF_END)
 		return;
@@ -623,7 +637,7 @@ static bool take_state(
 
 enum ht_status ht_pf_packet(struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_inner)
 {
-	struct ht_pf_head packet = { .layout = 1 };
+	struct ht_pf_head packet = { 0 };
 	struct ht_wire wire = { .p = bytes, .end = bytes + n };
 	struct ht_wire_field field;
 	if (!read_packet(bytes, n, &packet)) {

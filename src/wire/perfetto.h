@@ -6,9 +6,11 @@
  * trace was beyond what Perfetto draws of it, so that a file that we wrote reads back as the trace that it was made of:
  *
  *   TracePacket.own_file   once, first: version, what time 0 of the packets' clock is, documents
- *   TracePacket.own_row    the packet is a row: its number, as the difference to the last one of the sequence
+ *   TracePacket.own_row    the number of the row that a begin, an instant or own_event is, as the difference to the last one of the
+ *                          sequence; 1 when absent
  *   TracePacket.own_event  a row that Perfetto draws nothing of, or in another way (arrows, counters, metadata), as a TrackEvent
- *   TracePacket.own_layout the keys of an event, in their order; own_keys names the one of this row, 1 when absent
+ *   TracePacket.own_layout the keys of an event, in their order; own_keys names the one of this row; when absent, that of
+ *                          the last row of the same type
  *   own_json of a text     an arg that was a list or dictionary: its JSON text
  *   TrackDescriptor.own_*  pid and tid as they are in the trace, texts and absent ones too
  */

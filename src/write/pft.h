@@ -91,6 +91,7 @@ struct ht_pft {
 	char *shape_phases;
 	uint16_t *documents; /* by document: its number in the file */
 	int64_t last_number;
+	uint32_t last_layout[HT_PF_COUNTER + 1]; /* by type of the op, 0: none yet */
 	uint64_t last_time;
 };
 

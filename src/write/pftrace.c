@@ -206,13 +206,16 @@ static void put_layouts(struct ht_pft *p)
 
 /* ---- events ---- */
 
-static void put_row_number(struct ht_pft *p, uint32_t item, uint32_t layout)
+/* What follows from the row before is not said. */
+static void put_row_number(struct ht_pft *p, uint32_t item, uint32_t layout, uint32_t type)
 {
 	int64_t number = (int64_t)p->out->file->n_events + item;
-	ht_message_u64(&p->packet, HT_PF_OWN_ROW, ht_wire_zigzag(number - p->last_number));
+	if (number != p->last_number + 1)
+		ht_message_u64(&p->packet, HT_PF_OWN_ROW, ht_wire_zigzag(number - p->last_number));
 	p->last_number = number;
-	if (layout != 1)
+	if (layout != p->last_layout[type])
 		ht_message_u64(&p->packet, HT_PF_OWN_KEYS, layout);
+	p->last_layout[type] = layout;
 }
 
 static const struct ht_pft_item *item_at(const struct ht_pft *p, uint32_t item)
@@ -239,7 +242,7 @@ static void put_op(struct ht_pft *p, const struct ht_pft_op *op)
 	} else if (op->type != HT_PF_END) {
 		const struct ht_pft_item *item = item_at(p, op->item);
 		ht_message_raw(e, (const char *)p->bodies.bytes.data + item->at, item->n);
-		put_row_number(p, op->item, item->layout);
+		put_row_number(p, op->item, item->layout, op->type);
 	}
 	ht_message_end(&p->packet, op->type ? HT_PF_TRACK_EVENT : HT_PF_OWN_EVENT, e);
 	end_packet(p);
@@ -266,10 +269,8 @@ static enum ht_status put_events(struct ht_pft *p)
 	for (size_t i = 0; i < n && ok && p->out->emit->status == HT_OK; i++) {
 		ht_message_u64(&p->packet, HT_PF_TIMESTAMP, times[i] - p->last_time);
 		p->last_time = times[i];
+		/* that it needs the state says only what is to be left out where that was lost: nothing is in a file */
 		ht_message_u64(&p->packet, HT_PF_SEQUENCE, p->sequence);
-		/* the end of a span refers to no text */
-		if (ops[order[i]].type != HT_PF_END)
-			ht_message_u64(&p->packet, HT_PF_FLAGS, HT_PF_NEEDS_STATE);
 		put_op(p, &ops[order[i]]);
 	}
 	ht_mem_free(p->ctx->mem, order, n_bytes);

@@ -155,8 +155,8 @@ def test_decoder_sees_tracks_flows_and_counters(tmp_path):
 
 
 def test_smaller_than_json(tmp_path):
-    """GPU traces are a quarter of the JSON at most."""
-    for path in (support.ROOT / "examples/train/train.json.gz", support.ROOT / "examples/ddp/ddp_rank0.json.gz"):
+    """A quarter of the JSON at most, of GPU and CPU traces."""
+    for path in (support.ROOT / f"examples/{name}.json.gz" for name in ("train/train", "ddp/ddp_rank0", "graph/graph", "cpu/cpu")):
         there = convert(path, tmp_path / "t.pftrace")
         assert there.stat().st_size * 4 <= len(support.trace_bytes(path))
 

@@ -256,9 +256,17 @@ def perfetto_traces():
     own = packet((994, message((1, "0.1.0"), (2, 4), (3, 1)))) + packet((10, 1), (993, message((1, 1), (2, "X"), (3, "ph"), (3, "ts"), (3, "args"))))
     row = packet((8, 3), (10, 1), (990, 2), (11, message((9, 1), (10, 1))))
     whole = thread + texts + begin + end + counter + stage
+    chrome = packet((10, 2), (13, 1), (44, message((1, 7), (2, 8), (5, "main"), (6, 1000))), (12, message(
+        (2, message((1, 1), (2, "frame"))), (5, message((1, 1), (2, "f"))), (6, message((1, 2), (2, 1))), (7, message((1, 3), (2, 2), (2, 2))))))
+    for phase, more in (("X", ((3, 4),)), ("B", ()), ("E", ()), ("b", ((6, 9), (7, "s"))), ("e", ((6, 9),)), ("C", ()), ("i", ((14, 3),)),
+                        ("s", ((10, 4),)), ("X", ((8, 5), (13, 2), (18, 1), (19, 2)))):
+        chrome += packet((10, 2), (11, message((1, 5), (6, message((1, 1), (2, ord(phase)), *more)), (56, 3), (31, 6), (12, 8))))
+    gpu = packet((8, 5), (52, message((1, message((1, message((1, 3), (2, "busy"))))), (2, message((1, 3), (2, 7))), (2, message((1, 4), (3, 1.5))))))
+    raw = whole + chrome
+    zstd = packet((133, b"\x28\xb5\x2f\xfd\x00\x50" + (len(raw) << 3 | 1).to_bytes(3, "little") + raw))
     marker = packet((36, bytes.fromhex("82477a76b28d42ba81dc33326d57a079")))
     return [whole, packet((50, zlib.compress(whole, 9))), whole[:-5], whole + b"\xff\xff" + marker + whole,
-            texts + own + thread + row + end, field(1, b"")]
+            texts + own + thread + row + end, field(1, b""), chrome + gpu, zstd]
 
 
 def write(target, texts):
