@@ -51,14 +51,13 @@ static unsigned char look(struct parse *j)
 static enum ht_status push_string(struct parse *j)
 {
 	size_t n = 1, bad = 0;
-	do {
-		if (!ht_pk_window_has(&j->w, n + 1))
-			return cut(j);
-		if (j->w.at[n] == '\\')
-			n++;
-		if (n++ > MAX_TEXT)
+	while (ht_pk_window_has(&j->w, n + 1) && j->w.at[n] != '"') {
+		n += j->w.at[n] == '\\' ? 2 : 1;
+		if (n > MAX_TEXT)
 			return ht_pk_refuse(j->p, "a text of the snapshot is too long");
-	} while (!ht_pk_window_has(&j->w, n + 1) || j->w.at[n] != '"');
+	}
+	if (!ht_pk_window_has(&j->w, n + 1))
+		return cut(j);
 	const char *body = (const char *)j->w.at + 1;
 	if (!ht_vec_reserve(j->p->ctx->mem, &j->text, 1, 3 * n))
 		return ht_fail_nomem(j->p->ctx);

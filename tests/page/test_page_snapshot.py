@@ -63,6 +63,24 @@ def test_memory_view(folder, tmp_path):
         served.drive("snapshot.mjs", url, wanted, served.SCREENSHOTS)
 
 
+def test_diff(tmp_path):
+    """Two runs of snapshots: the lines that hold more or less, as the command line compares them."""
+    for side, name in (("control", "clean"), ("test", "leak")):
+        (tmp_path / "runs" / side).mkdir(parents=True)
+        shutil.copy(DATA / f"{name}.pickle.gz", tmp_path / "runs" / side / "rank0.pickle.gz")
+    served.SCREENSHOTS.mkdir(exist_ok=True)
+    table = served.table("diff", tmp_path / "runs" / "control", tmp_path / "runs" / "test")
+    said = table["findings"][0]["sentence"]
+    with served.serving(tmp_path / "runs") as url:
+        found = {run["name"]: run["id"] for run in served.wait_ready(url, 2)["runs"]}
+        here = f"#/{urllib.parse.quote(found['test'], safe='')}/diff?base={urllib.parse.quote(found['control'], safe='')}"
+        wanted = tmp_path / "wanted.json"
+        wanted.write_text(json.dumps([{"at": here, "charts": 1, "name": "diff-memory", "heading": said[0].upper() + said[1:],
+                                       "tables": [{"verb": "diff", "wanted": table}]},
+                                      {"at": here + "&measure=end", "charts": 1, "tables": [{"verb": "diff", "wanted": table}]}]))
+        served.drive("views.mjs", url, wanted, served.SCREENSHOTS)
+
+
 @pytest.mark.alone
 def test_large(tmp_path):
     """What is sent for a picture does not grow with the file; of 1 GB the timeline is there in two seconds, at 50 frames/s."""

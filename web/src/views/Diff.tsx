@@ -1,6 +1,7 @@
 // Two runs side by side: how much longer a step is, and what explains it. Signs and words say the direction; colour
 // only repeats them.
 import { Bars } from "../ui/charts";
+import type { Run } from "../model";
 import type { Query } from "../app/api";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
@@ -17,28 +18,44 @@ const VIEW_MEASURE: Readonly<Record<string, [difference: string, name: string]>>
   modules: ["diff_device_self_ns", "path"],
 };
 
-const CALLS: readonly string[] = ["diff_count", "diff_calls"];
+// What a change of lines that hold memory is measured by, beside allocations.
+const HELD: Readonly<Record<string, string>> = { time: "diff_peak_bytes", end: "diff_end_bytes" };
+const CALLS: readonly string[] = ["diff_count", "diff_calls", "diff_allocations"];
 
-function measureOf(rows: Rows, view: string, counts: boolean): [string, string] {
-  const [difference, name] = VIEW_MEASURE[view] ?? ["diff_ns", "name"];
+function measureOf(rows: Rows, view: string, measure: string): [string, string] {
+  const counts = measure === "calls";
+  const held = HELD[measure] ?? "diff_peak_bytes";
+  const [difference, name] = rows.has(held) ? [held, "key"] : (VIEW_MEASURE[view] ?? ["diff_ns", "name"]);
   const calls = CALLS.find((column) => rows.has(column));
   if (counts && calls) return [calls, name];
   return [rows.any(difference) ? difference : rows.has("diff_host_self_ns") ? "diff_host_self_ns" : difference, name];
 }
 
-// The engine's word is about time; of calls the sign says it.
-function changeWord(change: string, value: number, counts: boolean): string {
-  if (!counts || change === "added" || change === "removed") return change;
-  return value > 0 ? "more calls" : "fewer calls";
+// The engine's word is about time, or the peak; of calls and of the end the sign says it.
+function changeWord(change: string, value: number, measure: string, holds: boolean): string {
+  if (measure === "time" || change === "added" || change === "removed") return change;
+  if (measure === "calls") return value > 0 ? `more ${holds ? "allocations" : "calls"}` : `fewer ${holds ? "allocations" : "calls"}`;
+  return value > 0 ? "more" : "less";
 }
+
+const MEASURES = [
+  { value: "time", label: "time" },
+  { value: "calls", label: "calls" },
+];
+const HELD_MEASURES = [
+  { value: "time", label: "peak" },
+  { value: "end", label: "end" },
+  { value: "calls", label: "allocations" },
+];
 
 function Changes(props: { query: Query; view: string }) {
   const { route } = useApp();
-  const counts = route.query.measure === "calls";
+  const measure = route.query.measure ?? "time";
   return (
     <Ask verb="diff" query={props.query}>
       {(rows) => {
-        const [column, name] = measureOf(rows, props.view, counts);
+        const holds = rows.has("diff_peak_bytes");
+        const [column, name] = measureOf(rows, props.view, measure);
         const size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
         const top = [...rows.all]
           .filter((row) => size(row) > 0 && rows.text(row, name) !== "others")
@@ -50,21 +67,12 @@ function Changes(props: { query: Query; view: string }) {
             <Bars
               title="What changed most"
               of={`${rows.column(column)?.sentence ?? ""}; click to filter the table`}
-              unit={counts ? "count" : "ns"}
-              actions={
-                <UrlSwitch
-                  name="measure"
-                  label="change of:"
-                  options={[
-                    { value: "time", label: "time" },
-                    { value: "calls", label: "calls" },
-                  ]}
-                />
-              }
+              unit={CALLS.includes(column) ? "count" : holds ? "bytes" : "ns"}
+              actions={<UrlSwitch name="measure" label="change of:" options={holds ? HELD_MEASURES : MEASURES} />}
               bars={top.map((row) => {
                 const value = rows.number(row, column) ?? 0;
                 return {
-                  name: `${changeWord(rows.text(row, "change"), value, counts)}: ${rows.text(row, name)}`,
+                  name: `${changeWord(rows.text(row, "change"), value, measure, holds)}: ${rows.text(row, name)}`,
                   value,
                   color: value > 0 ? "var(--more)" : "var(--less)",
                 };
@@ -106,9 +114,13 @@ function Choose() {
   );
 }
 
+// Memory snapshots have no events: there is nothing to compare but what holds memory.
+const isSnapshots = (run: Run) => run.workers.length > 0 && run.workers.every((worker) => worker.events === 0);
+
 export function Diff() {
   const { route, run, base } = useApp();
-  const view = route.query.view ?? "rows";
+  const onlyMemory = base !== null && isSnapshots(run) && isSnapshots(base);
+  const view = onlyMemory ? "memory" : (route.query.view ?? "rows");
   const choices = choicesOf(useParam("diff", "view")).filter((choice) => choice.value !== "summary");
   const query: Query = { view, "all-rows": route.query["all-rows"], by: route.query.by };
   if (!base)
@@ -123,27 +135,27 @@ export function Diff() {
       <Head
         title={`${run.name} against ${base.name}`}
         verb="diff"
-        query={{ view: "summary" }}
+        query={{ view: onlyMemory ? "memory" : "summary" }}
         cause={({ values: { subject, rank } }) =>
-          typeof subject === "string" ? (
+          typeof subject === "string" && !onlyMemory ? (
             <YourCode name={subject} rank={rank === null || rank === undefined ? undefined : String(rank)} label="Launched at" />
           ) : null
         }
         lead={
           <>
-            Test minus control: + is slower, − is faster. Control is {base.name}, test is {run.name}; intervals are over
-            steps.
+            Test minus control: {view === "memory" ? "+ holds more memory, − less" : "+ is slower, − is faster"}. Control is {base.name}, test is{" "}
+            {run.name}{view === "memory" ? "; sums over ranks and devices" : "; intervals are over steps"}.
           </>
         }
       >
-        <UrlSwitch
+        {view === "memory" ? null : <UrlSwitch
           name="all-rows"
           label="rows:"
           options={[
             { value: "", label: "beyond noise" },
             { value: "true", label: "all" },
           ]}
-        />
+        />}
         {view === "rows" || view === "operators" ? (
           <UrlSwitch
             name="by"
@@ -152,9 +164,9 @@ export function Diff() {
           />
         ) : null}
       </Head>
-      <DiffFigures />
+      {onlyMemory ? null : <DiffFigures />}
       <Changes view={view} query={query} />
-      <VerbTable url verb="diff" query={query} tools={<UrlSwitch name="view" label="compare:" options={choices} />} />
+      <VerbTable url verb="diff" query={query} tools={onlyMemory ? undefined : <UrlSwitch name="view" label="compare:" options={choices} />} />
     </>
   );
 }
