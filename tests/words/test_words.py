@@ -42,6 +42,17 @@ def test_help():
         assert not check(support.output("help", verb)), verb
 
 
+def test_comparisons():
+    """Headings and sentences of both sides, whatever their columns are called."""
+    sides = EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"
+    for verb, *options in (["diff"], ["diff", "--view", "summary"], ["diff", "--view", "kernels"], ["gate"]):
+        text = support.output(verb, *options, *sides, "--quiet").decode()
+        assert not check(text.encode()), verb
+        heading = text.split("\n\n")[1].splitlines()[0]
+        assert "this_run" in heading and not re.search(r"\b(control|test)(_|\b)", heading), verb
+    assert not check(support.output("help", "diff")) and not check(support.output("help", "gate"))
+
+
 def other_words(folder):
     """The program with one template changed: the object that holds the sentences is linked before the library's."""
     source = support.ROOT / "src/model/finding"

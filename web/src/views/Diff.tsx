@@ -94,7 +94,7 @@ function Choose() {
     );
   return (
     <Empty title="Compare with which run?">
-      <p>{run.name} is the test; the run chosen here is the control.</p>
+      <p>{run.name} is compared with the run chosen here, the baseline.</p>
       <ul>
         {others.map((other) => (
           <li key={other.id}>
@@ -131,8 +131,7 @@ export function Diff() {
         }
         lead={
           <>
-            Test minus control: + is slower, − is faster. Control is {base.name}, test is {run.name}; intervals are over
-            steps.
+            This run ({run.name}) minus the baseline ({base.name}): + is slower, − is faster; intervals are over steps.
           </>
         }
       >
