@@ -89,7 +89,7 @@ static const char *usage_of(const struct ht_analysis_info *info)
 	if (info->files != NULL)
 		return info->beside != NULL ? "ET... [--kineto KINETO...]" : "ET...";
 	if (info->sides[0] == NULL)
-		return info->n_sets == 2 ? "CONTROL TEST" : "TRACE...";
+		return info->n_sets == 2 ? "BASELINE RUN" : "TRACE...";
 	snprintf(usage, sizeof(usage), "--%s RUN... --%s RUN...", info->sides[0], info->sides[1]);
 	return usage;
 }

@@ -169,7 +169,7 @@ def serve(
     height: int = 900,
     path_prefix: str | None = None,
 ) -> Server: ...
-def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
+def diff(baseline: Session | _Sources, run: Session | _Sources, **arguments: Any) -> Table: ...
 
 _Run = Session | _Path
 
@@ -2649,22 +2649,22 @@ class Session:
     ) -> Table:
         """How much longer is a step, and which operators and kernels explain it?
 
-        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU activity counts by its duration. Per name over the chosen ranks and steps of both runs, test minus control, with 95 % intervals over steps; what may be noise is folded.
+        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU activity counts by its duration. Per name over the chosen ranks and steps of both runs, this run minus the baseline, with 95 % intervals over steps; what may be noise is folded.
 
             holotrace.open("before/").diff(holotrace.open("after/"))
 
         Answers what TraceDiff.compare_traces, TraceDiff.ops_diff of HTA answers.
 
         Arguments:
-            other: the session to compare with; self is the control
+            other: the session to compare with; self is the baseline
             view: names that explain the difference; step and GPU time only; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, operators, kernels, modules, memory)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
             all_rows: show every row, also those that may be noise
-            control_rank: ranks of control: 0,2-3 or all
-            test_rank: ranks of test: 0,2-3 or all
-            control_step: steps of control: 3-5,7 or all
-            test_step: steps of test: 3-5,7 or all
+            control_rank: ranks of the baseline: 0,2-3 or all
+            test_rank: ranks of this run: 0,2-3 or all
+            control_step: steps of the baseline: 3-5,7 or all
+            test_step: steps of this run: 3-5,7 or all
             short_names: without template arguments and parameters
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -2679,17 +2679,17 @@ class Session:
         Columns:
             name: operator, annotation, runtime call, kernel, copy or set; others: names within noise, and beyond the 65,536 largest changes
             device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta_compat
-            control_count: events of this name in control
-            test_count: events of this name in test
-            diff_count: test minus control
-            control_ns [ns]: their own time in control, over all ranks and steps
-            test_ns [ns]: their own time in test
-            diff_ns [ns]: test minus control
-            change_share [ratio]: diff_ns over control_ns, null without control
+            control_count: events of this name in the baseline
+            test_count: events of this name in this run
+            diff_count: this run minus the baseline
+            control_ns [ns]: their own time in the baseline, over all ranks and steps
+            test_ns [ns]: their own time in this run
+            diff_ns [ns]: this run minus the baseline
+            change_share [ratio]: diff_ns over control_ns, null without a baseline
             change: added, removed, more or fewer calls; slower, faster or within noise; equal
             control_step_ns [ns]: control_ns per step and rank
             test_step_ns [ns]: test_ns per step and rank
-            step_diff_ns [ns]: test minus control, per step and rank
+            step_diff_ns [ns]: this run minus the baseline, per step and rank
             low_ns [ns]: lower end of its 95 % interval over steps
             high_ns [ns]: upper end
             share [ratio]: step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu)
@@ -2716,7 +2716,7 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Is the test slower than the base, beyond what is allowed and beyond noise?
+        """Is this run slower than the baseline, beyond what is allowed and beyond noise?
 
         Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 0.6 % of each). Fails when a change is above max_slowdown and its interval above 0.
 
@@ -2724,12 +2724,12 @@ class Session:
 
         Arguments:
             other: the other sessions: those of base besides self, then those of test
-            max_slowdown: how much slower test may be: 0.03 or 3%
+            max_slowdown: how much slower this run may be: 0.03 or 3%
             metric: what to judge; all is all but efficiency, which is GPU time over the least time at the roofs of the device (all, step, gpu, kernel, comm, efficiency)
             confidence: how sure to be before failing, over all that is judged
             min_share: share of the GPU time from which a kernel is judged
             all_rows: show kernels that are neither slower nor faster too, and those of one side only
-            n_base: how many of the runs are the base, from the first
+            n_base: how many of the runs are the baseline, from the first
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -2745,9 +2745,9 @@ class Session:
             name: of the kernel
             rank: rank that alone changed; null: all
             verdict: slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: it is not; added, removed: on one side only
-            base_ns [ns]: per step and rank, mean over the runs of base
-            test_ns [ns]: likewise of test
-            change_share [ratio]: test over base, less 1
+            base_ns [ns]: per step and rank, mean over the runs of the baseline
+            test_ns [ns]: likewise of this run
+            change_share [ratio]: this run over the baseline, less 1
             low_share [ratio]: lower end of its interval
             high_share [ratio]: upper end
             detectable_share [ratio]: slowdown that the gate would have found four times of five
@@ -2755,7 +2755,7 @@ class Session:
             step_noise [ratio]: deviation between the steps of a run
             run_noise [ratio]: deviation between runs beyond that
             noise_source: whether run_noise was measured or is assumed
-            base_runs: runs of base
-            test_runs: runs of test
+            base_runs: runs of the baseline
+            test_runs: runs that are compared with them
         """
         ...

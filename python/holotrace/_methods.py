@@ -98,7 +98,7 @@ def docstring(analysis, common):
         first, second = analysis["sides"]
         lines.append(f"    other: the other sessions: those of {first} besides self, then those of {second}")
     elif analysis["n_sets"] == 2:
-        lines.append("    other: the session to compare with; self is the control")
+        lines.append("    other: the session to compare with; self is the baseline")
     for param in parameters(analysis, common):
         choices = f" ({param['choices'].replace('|', ', ')})" if param["choices"] else ""
         lines.append(f"    {argument_name(param)}: {param['help']}{choices}")

@@ -354,9 +354,9 @@ def _close(sessions):
             session.close()
 
 
-def diff(control, test, **arguments):
-    """Compare two runs: sessions, or what open() takes. Arguments as for Session.diff()."""
-    sessions = _sessions([control, test])
+def diff(baseline, run, **arguments):
+    """Compare a run with a baseline: sessions, or what open() takes. Arguments as for Session.diff()."""
+    sessions = _sessions([baseline, run])
     try:
         return sessions[0][0].diff(sessions[1][0], **arguments)
     finally:

@@ -130,14 +130,23 @@ static bool copy_text(ht_table *table, const char *text, const char **ret_copy)
 	return !text || *ret_copy;
 }
 
-/* The name less "_ns" or "_bytes" where the type says as much. */
+/* The name less "_ns" or "_bytes" where the type says as much. Columns of the two sides of a comparison have names that programs
+ * know, and headings in the words of texts. */
 static const char *make_label(ht_table *table, const struct ht_column *column)
 {
+	static const char *const sides[][2] = { { "control_", "baseline" },
+		{ "test_", "this_run" } };
 	const char *unit = column->unit || column->type == HT_RATIO ? NULL : ht_column_unit(column);
 	size_t n = strlen(column->name), n_unit = unit ? strlen(unit) : 0;
 	if (n_unit && n > n_unit + 1 && column->name[n - n_unit - 1] == '_' &&
 	        !strcmp(column->name + n - n_unit, unit))
 		n -= n_unit + 1;
+	for (size_t i = 0; i < HT_COUNT(sides); i++) {
+		size_t n_side = strlen(sides[i][0]) - 1;
+		if (n >= n_side && !strncmp(column->name, sides[i][0], n_side + 1))
+			return ht_arena_printf(&table->arena, "%s%.*s", sides[i][1],
+			        (int)(n - n_side), column->name + n_side);
+	}
 	return ht_table_copy_text(table, column->name, n);
 }
 

@@ -24,7 +24,7 @@ def inputs(usage):
         return [EXAMPLES / "et" / "with_kineto.et.json.gz", *kineto]
     if "--base" in usage:
         return ["--base", EXAMPLES / "diff" / "control", "--test", EXAMPLES / "diff" / "test"]
-    if usage.startswith("CONTROL"):
+    if usage.startswith("BASELINE"):
         return [EXAMPLES / "diff" / "control", EXAMPLES / "diff" / "test"]
     return [EXAMPLES / "straggler"]
 

@@ -71,7 +71,7 @@ def analyses():
             continue
         if "TRACE" in verb["usage"]:
             yield verb["name"], ["examples/straggler"]
-        elif "CONTROL" in verb["usage"]:
+        elif "BASELINE" in verb["usage"]:
             yield verb["name"], ["examples/ddp", "examples/straggler"]
         elif "--base" in verb["usage"]:
             yield verb["name"], ["--base", "examples/ddp", "--test", "examples/straggler"]

@@ -64,16 +64,19 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "background: other host threads; gpu; null with hta-compat",                        \
 	        NULL)                                                                               \
 	COLUMN(ROWS_CONTROL_COUNT, "control_count", HT_I64, HT_DETAIL,                              \
-	        "events of this name in control", NULL)                                             \
-	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL, "events of this name in test",     \
+	        "events of this name in the baseline", NULL)                                        \
+	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL,                                    \
+	        "events of this name in this run", NULL)                                            \
+	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "this run minus the baseline",     \
 	        NULL)                                                                               \
-	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "test minus control", NULL)        \
 	COLUMN(ROWS_CONTROL_NS, "control_ns", HT_DURATION, HT_DETAIL,                               \
-	        "their own time in control, over all ranks and steps", NULL)                        \
-	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in test", NULL)     \
-	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "test minus control", NULL)         \
+	        "their own time in the baseline, over all ranks and steps", NULL)                   \
+	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in this run",       \
+	        NULL)                                                                               \
+	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "this run minus the baseline",      \
+	        NULL)                                                                               \
 	COLUMN(ROWS_CHANGE_SHARE, "change_share", HT_RATIO, HT_DETAIL,                              \
-	        "diff_ns over control_ns, null without control", NULL)                              \
+	        "diff_ns over control_ns, null without a baseline", NULL)                           \
 	COLUMN(ROWS_CHANGE, "change", HT_STR, HT_MEASURE,                                           \
 	        "added, removed, more or fewer calls; slower, faster or within noise; equal",       \
 	        NULL)                                                                               \
@@ -82,7 +85,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(ROWS_TEST_STEP_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                      \
 	        "test_ns per step and rank", NULL)                                                  \
 	COLUMN(ROWS_STEP_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                      \
-	        "test minus control, per step and rank", NULL)                                      \
+	        "this run minus the baseline, per step and rank", NULL)                             \
 	COLUMN(ROWS_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                      \
 	        "lower end of its 95 % interval over steps", NULL)                                  \
 	COLUMN(ROWS_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                 \
@@ -99,17 +102,17 @@ HT_COLUMNS(of_rows, ROWS_COLUMNS);
 	        "durations of GPU activities; comm: those of it that are communication",           \
 	        NULL)                                                                              \
 	COLUMN(SUMMARY_CONTROL_NS, "control_ns", HT_DURATION_F64, HT_MEASURE,                      \
-	        "mean over the steps of control", NULL)                                            \
+	        "mean over the steps of the baseline", NULL)                                       \
 	COLUMN(SUMMARY_CONTROL_STD_NS, "control_std_ns", HT_DURATION_F64, HT_MEASURE,              \
 	        "deviation over its steps", NULL)                                                  \
 	COLUMN(SUMMARY_CONTROL_STEPS, "control_steps", HT_I64, HT_DETAIL, "its steps", NULL)       \
 	COLUMN(SUMMARY_TEST_NS, "test_ns", HT_DURATION_F64, HT_MEASURE,                            \
-	        "mean over the steps of test", NULL)                                               \
+	        "mean over the steps of this run", NULL)                                           \
 	COLUMN(SUMMARY_TEST_STD_NS, "test_std_ns", HT_DURATION_F64, HT_MEASURE,                    \
 	        "deviation over its steps", NULL)                                                  \
 	COLUMN(SUMMARY_TEST_STEPS, "test_steps", HT_I64, HT_DETAIL, "its steps", NULL)             \
-	COLUMN(SUMMARY_DIFF_NS, "diff_ns", HT_DURATION_F64, HT_MEASURE, "test minus control",      \
-	        NULL)                                                                              \
+	COLUMN(SUMMARY_DIFF_NS, "diff_ns", HT_DURATION_F64, HT_MEASURE,                            \
+	        "this run minus the baseline", NULL)                                               \
 	COLUMN(SUMMARY_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                  \
 	        "lower end of its 95 % interval over steps", NULL)                                 \
 	COLUMN(SUMMARY_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)             \
@@ -146,10 +149,10 @@ static const struct ht_param params[] = {
 	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
 	        "name|path|shape" },
 	{ "all-rows", HT_BOOL, "false", "show every row, also those that may be noise", NULL },
-	{ "control-rank", HT_STR, NULL, "ranks of control: 0,2-3 or all", NULL },
-	{ "test-rank", HT_STR, NULL, "ranks of test: 0,2-3 or all", NULL },
-	{ "control-step", HT_STR, NULL, "steps of control: 3-5,7 or all", NULL },
-	{ "test-step", HT_STR, NULL, "steps of test: 3-5,7 or all", NULL },
+	{ "control-rank", HT_STR, NULL, "ranks of the baseline: 0,2-3 or all", NULL },
+	{ "test-rank", HT_STR, NULL, "ranks of this run: 0,2-3 or all", NULL },
+	{ "control-step", HT_STR, NULL, "steps of the baseline: 3-5,7 or all", NULL },
+	{ "test-step", HT_STR, NULL, "steps of this run: 3-5,7 or all", NULL },
 	{ "short-names", HT_BOOL, "false", "without template arguments and parameters", NULL },
 };
 
@@ -163,7 +166,7 @@ const struct ht_analysis ht_analysis_diff = {
 	        .method =
 	                "Every moment of a step belongs to the innermost row of its thread, or of the "
 	                "backward pass that this waits for; GPU activity counts by its duration. Per name "
-	                "over the chosen ranks and steps of both runs, test minus control, with 95 % "
+	                "over the chosen ranks and steps of both runs, this run minus the baseline, with 95 % "
 	                "intervals over steps; what may be noise is folded.",
 	        .hta = "TraceDiff.compare_traces, TraceDiff.ops_diff",
 	        .schemas = schemas,
@@ -660,7 +663,7 @@ static enum ht_status say_sides(struct ht_run *run, ht_table *table)
 	const char *control = ht_diff_describe(run, 0), *test = ht_diff_describe(run, 1);
 	if (!control || !test)
 		return ht_fail_nomem(run->ctx);
-	return ht_table_add_note(table, "control: %s; test: %s", control, test);
+	return ht_table_add_note(table, "baseline: %s; this run: %s", control, test);
 }
 
 /* Much of a step that varies too much to be told from noise is still what the owner asks for: it has its name. */

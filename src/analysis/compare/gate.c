@@ -54,10 +54,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "it is not; added, removed: on one side only",                                     \
 	        NULL)                                                                              \
 	COLUMN(COL_BASE_NS, "base_ns", HT_DURATION_F64, HT_MEASURE,                                \
-	        "per step and rank, mean over the runs of base", NULL)                             \
-	COLUMN(COL_TEST_NS, "test_ns", HT_DURATION_F64, HT_MEASURE, "likewise of test", NULL)      \
-	COLUMN(COL_CHANGE_SHARE, "change_share", HT_RATIO, HT_MEASURE, "test over base, less 1",   \
-	        NULL)                                                                              \
+	        "per step and rank, mean over the runs of the baseline", NULL)                     \
+	COLUMN(COL_TEST_NS, "test_ns", HT_DURATION_F64, HT_MEASURE, "likewise of this run", NULL)  \
+	COLUMN(COL_CHANGE_SHARE, "change_share", HT_RATIO, HT_MEASURE,                             \
+	        "this run over the baseline, less 1", NULL)                                        \
 	COLUMN(COL_LOW_SHARE, "low_share", HT_RATIO, HT_MEASURE, "lower end of its interval",      \
 	        NULL)                                                                              \
 	COLUMN(COL_HIGH_SHARE, "high_share", HT_RATIO, HT_MEASURE, "upper end", NULL)              \
@@ -73,15 +73,16 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "deviation between runs beyond that", NULL)                                        \
 	COLUMN(COL_NOISE_SOURCE, "noise_source", HT_STR, HT_DETAIL,                                \
 	        "whether run_noise was measured or is assumed", NULL)                              \
-	COLUMN(COL_BASE_RUNS, "base_runs", HT_I64, HT_DETAIL, "runs of base", NULL)                \
-	COLUMN(COL_TEST_RUNS, "test_runs", HT_I64, HT_DETAIL, "runs of test", NULL)
+	COLUMN(COL_BASE_RUNS, "base_runs", HT_I64, HT_DETAIL, "runs of the baseline", NULL)        \
+	COLUMN(COL_TEST_RUNS, "test_runs", HT_I64, HT_DETAIL, "runs that are compared with them",  \
+	        NULL)
 HT_COLUMNS(columns, COLUMNS);
 
 /* The part's table of utilisation. */
 enum { USE = 3 };
 
 static const struct ht_param params[] = {
-	{ "max-slowdown", HT_RATIO, "0.03", "how much slower test may be: 0.03 or 3%", NULL },
+	{ "max-slowdown", HT_RATIO, "0.03", "how much slower this run may be: 0.03 or 3%", NULL },
 	{ "metric", HT_STR, "all",
 	        "what to judge; all is all but efficiency, which is GPU time over the least time at the "
 	        "roofs of the device",
@@ -93,7 +94,7 @@ static const struct ht_param params[] = {
 	{ "all-rows", HT_BOOL, "false",
 	        "show kernels that are neither slower nor faster too, and those of one side only",
 	        NULL },
-	{ "n-base", HT_I64, "1", "how many of the runs are the base, from the first", NULL },
+	{ "n-base", HT_I64, "1", "how many of the runs are the baseline, from the first", NULL },
 };
 
 const struct ht_analysis ht_analysis_gate = {
@@ -101,7 +102,7 @@ const struct ht_analysis ht_analysis_gate = {
 	        .group = "compare",
 	        .title = "Gate",
 	        .question =
-	                "Is the test slower than the base, beyond what is allowed and beyond noise?",
+	                "Is this run slower than the baseline, beyond what is allowed and beyond noise?",
 	        .method =
 	                "Means over runs of the means over steps; Student's t over the spread of runs, which "
 	                "one run on each side cannot show and which is assumed then (15 % on the host, "
@@ -546,7 +547,7 @@ static enum ht_status note_kernels(struct gate *gate, ht_table *table)
 	ht_format_double(removed, HT_DURATION_F64, one_sided_ns[0]);
 	ht_format_double(added, HT_DURATION_F64, one_sided_ns[1]);
 	return ht_table_add_note(table,
-	        "on one side only: %zu kernels of base (%s a step), %zu of test (%s); gpu judges them",
+	        "on one side only: %zu kernels of the baseline (%s a step), %zu of this run (%s); gpu judges them",
 	        n_one_sided[0], removed, n_one_sided[1], added);
 }
 
@@ -621,8 +622,7 @@ static enum ht_status note_waiting(struct gate *gate, ht_table *table)
 		return HT_OK;
 	ht_format_double(text, HT_DURATION_F64, more_ns);
 	return ht_table_add_note(table,
-	        "waiting for other ranks takes %s per step longer: stragglers on test names them",
-	        text);
+	        "waiting for other ranks takes %s per step longer: stragglers names them", text);
 }
 
 static enum ht_status add_notes(struct gate *gate, ht_table *table)
@@ -673,11 +673,11 @@ static enum ht_status set_headline(struct gate *gate, ht_table *table)
 	                            : ht_arena_printf(run->scratch, "%zu to %zu", least, most);
 	const char *text =
 	        steps ? ht_arena_printf(run->scratch,
-	                        "%zu run%s of base, %zu of test · %s step%s each · limit %s · "
+	                        "%zu run%s against %zu of the baseline · %s step%s each · limit %s · "
 	                        "confidence %s",
-	                        gate->n_base, gate->n_base == 1 ? "" : "s",
-	                        run->n_sets - gate->n_base, steps, most == 1 ? "" : "s", limit,
-	                        confidence)
+	                        run->n_sets - gate->n_base,
+	                        run->n_sets - gate->n_base == 1 ? "" : "s", gate->n_base, steps,
+	                        most == 1 ? "" : "s", limit, confidence)
 	              : NULL;
 	return text ? ht_table_set_method(table, text) : ht_fail_nomem(run->ctx);
 }

@@ -90,6 +90,7 @@ const struct ht_analysis ht_analysis_what_if = {
 	                HT_N_EVENT_WINDOW_COLUMNS },
 	        [HT_EVENT_FACTS_GROUPS] = { "groups", ht_event_group_columns,
 	                HT_N_EVENT_GROUP_COLUMNS } },
+	.of = "every start computed anew over all ranks",
 	.across = true,
 	.choose = choose,
 	.per_rank = find_graph,
@@ -282,6 +283,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 		return ht_what_if_ask(run, parts, ht_run_str(run, "scale"), table);
 	}
+	/* no traces, so no ranks and steps to name */
+	HT_TRY(ht_table_set_method(table, run->analysis->info.method));
 	HT_TRY(ht_ops_read(run->ctx, operations, ht_run_str(run, "meta"), run->scratch, &job));
 	HT_TRY(ht_ops_slowdown_find(run->ctx, &job, run->scratch, &slowdown));
 	return put_slowdown(table, &job, &slowdown);

@@ -153,7 +153,7 @@ enum ht_status ht_diff_choose(struct ht_run *run)
 	struct ht_chosen chosen[2];
 	if (run->n_sets != 2)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-		        "give the control traces and the test traces",
+		        "give the traces of the baseline and of this run",
 		        "a comparison needs two sets of traces");
 	for (size_t i = 0; i < 2; i++) {
 		HT_TRY(choose_ranks(run, i, rank_options[i], ranks[i], &chosen[i]));

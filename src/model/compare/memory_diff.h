@@ -21,27 +21,27 @@ extern const struct ht_column ht_held_columns[];
 
 #define HT_MEM_DIFF_COLUMNS(COLUMN)                                                                \
 	COLUMN(HT_MEM_DIFF_KEY, "key", HT_STR, HT_KEY,                                             \
-	        "the user's own line, as test has it where both do", NULL)                         \
+	        "the user's own line, as this run has it where both do", NULL)                     \
 	COLUMN(HT_MEM_DIFF_CONTROL_KEY, "control_key", HT_STR, HT_DETAIL,                          \
-	        "the line of control that it was matched with, where that is another", NULL)       \
+	        "the line of the baseline that it was matched with, where that is another", NULL)  \
 	COLUMN(HT_MEM_DIFF_CONTROL_PEAK, "control_peak_bytes", HT_BYTES, HT_MEASURE,               \
-	        "held at the peak of control", NULL)                                               \
+	        "held at the peak of the baseline", NULL)                                          \
 	COLUMN(HT_MEM_DIFF_TEST_PEAK, "test_peak_bytes", HT_BYTES, HT_MEASURE,                     \
-	        "held at the peak of test", NULL)                                                  \
-	COLUMN(HT_MEM_DIFF_PEAK, "diff_peak_bytes", HT_BYTES, HT_MEASURE, "test minus control",    \
-	        NULL)                                                                              \
+	        "held at the peak of this run", NULL)                                              \
+	COLUMN(HT_MEM_DIFF_PEAK, "diff_peak_bytes", HT_BYTES, HT_MEASURE,                          \
+	        "this run minus the baseline", NULL)                                               \
 	COLUMN(HT_MEM_DIFF_CONTROL_END, "control_end_bytes", HT_BYTES, HT_DETAIL,                  \
-	        "held at the end of control", NULL)                                                \
+	        "held at the end of the baseline", NULL)                                           \
 	COLUMN(HT_MEM_DIFF_TEST_END, "test_end_bytes", HT_BYTES, HT_DETAIL,                        \
-	        "held at the end of test", NULL)                                                   \
-	COLUMN(HT_MEM_DIFF_END, "diff_end_bytes", HT_BYTES, HT_MEASURE, "test minus control",      \
-	        NULL)                                                                              \
+	        "held at the end of this run", NULL)                                               \
+	COLUMN(HT_MEM_DIFF_END, "diff_end_bytes", HT_BYTES, HT_MEASURE,                            \
+	        "this run minus the baseline", NULL)                                               \
 	COLUMN(HT_MEM_DIFF_CONTROL_ALLOCATIONS, "control_allocations", HT_I64, HT_DETAIL,          \
-	        "recorded allocations of control", NULL)                                           \
+	        "recorded allocations of the baseline", NULL)                                      \
 	COLUMN(HT_MEM_DIFF_TEST_ALLOCATIONS, "test_allocations", HT_I64, HT_DETAIL,                \
-	        "recorded allocations of test", NULL)                                              \
+	        "recorded allocations of this run", NULL)                                          \
 	COLUMN(HT_MEM_DIFF_ALLOCATIONS, "diff_allocations", HT_I64, HT_MEASURE,                    \
-	        "test minus control", NULL)                                                        \
+	        "this run minus the baseline", NULL)                                               \
 	COLUMN(HT_MEM_DIFF_CHANGE, "change", HT_STR, HT_MEASURE,                                   \
 	        "added, removed, more or less at the peak, or equal", NULL)
 HT_COLUMN_NUMBERS(HT_MEM_DIFF_COLUMNS, HT_N_MEM_DIFF_COLUMNS);

@@ -9,21 +9,22 @@
 #include <stdlib.h>
 
 #define COUNTS(of)                                                                                 \
-	{ "control_calls", HT_I64, HT_DETAIL, of " in control", NULL },                            \
-	        { "test_calls", HT_I64, HT_DETAIL, of " in test", NULL },                          \
+	{ "control_calls", HT_I64, HT_DETAIL, of " in the baseline", NULL },                       \
+	        { "test_calls", HT_I64, HT_DETAIL, of " in this run", NULL },                      \
 	{                                                                                          \
-		"diff_calls", HT_I64, HT_MEASURE, "test minus control", NULL                       \
+		"diff_calls", HT_I64, HT_MEASURE, "this run minus the baseline", NULL              \
 	}
 #define TIMES(name, role, of)                                                                      \
-	{ "control_" name, HT_DURATION, role, of " in control", NULL },                            \
-	        { "test_" name, HT_DURATION, role, of " in test", NULL },                          \
+	{ "control_" name, HT_DURATION, role, of " in the baseline", NULL },                       \
+	        { "test_" name, HT_DURATION, role, of " in this run", NULL },                      \
 	{                                                                                          \
-		"diff_" name, HT_DURATION, role, "test minus control", NULL                        \
+		"diff_" name, HT_DURATION, role, "this run minus the baseline", NULL               \
 	}
 #define SHARE(of)                                                                                  \
 	{                                                                                          \
 		"change_share", HT_RATIO, HT_MEASURE,                                              \
-		        "difference of " of " over that of control, null without control", NULL    \
+		        "difference of " of " over that of the baseline, null without a baseline", \
+		        NULL                                                                       \
 	}
 #define CHANGE                                                                                     \
 	{                                                                                          \
@@ -190,7 +191,7 @@ static enum ht_status put_rows(struct ht_run *run, const struct kind *kind, stru
 	if (!ht_pooled_n(p))
 		HT_TRY(ht_table_add_note(table, "neither side has any"));
 	return ht_table_set_method(table,
-	        "sums over the ranks and steps compared, test minus control, largest change first");
+	        "sums over the ranks and steps compared, this run minus the baseline, largest change first");
 }
 
 enum ht_status ht_view_diff_rows(struct ht_run *run, enum ht_view_diff view,

@@ -102,7 +102,7 @@ function Choose() {
     );
   return (
     <Empty title="Compare with which run?">
-      <p>{run.name} is the test; the run chosen here is the control.</p>
+      <p>{run.name} is compared with the run chosen here, the baseline.</p>
       <ul>
         {others.map((other) => (
           <li key={other.id}>
@@ -143,8 +143,8 @@ export function Diff() {
         }
         lead={
           <>
-            Test minus control: {view === "memory" ? "+ holds more memory, − less" : "+ is slower, − is faster"}. Control is {base.name}, test is{" "}
-            {run.name}{view === "memory" ? "; sums over ranks and devices" : "; intervals are over steps"}.
+            This run ({run.name}) minus the baseline ({base.name}): {view === "memory" ? "+ holds more memory, − less" : "+ is slower, − is faster"};{" "}
+            {view === "memory" ? "sums over ranks and devices" : "intervals are over steps"}.
           </>
         }
       >
