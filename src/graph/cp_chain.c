@@ -189,7 +189,7 @@ enum ht_status ht_cp_chains_put(
 {
 	struct ht_cp_model m;
 	HT_TRY(ht_cp_model_make(run, options, &m));
-	struct ht_origins origins;
+	struct ht_origins origins = { 0 };
 	struct chains c = { .run = run,
 		.m = &m,
 		.origins = options->with_origins ? &origins : NULL,

@@ -404,10 +404,7 @@ static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht
 	struct ht_wire wire = { .p = event->bytes, .end = event->bytes + event->n };
 	struct ht_wire_field field, value = { 0 };
 	struct ht_pf_record record = ht_pf_record_begin(pf);
-	struct ht_pf_more more;
-	more.has_delta = more.has_absolute = more.has_legacy = more.has_unread = false;
-	memset(more.n_tracks, 0, sizeof more.n_tracks);
-	memset(more.n_values, 0, sizeof more.n_values);
+	struct ht_pf_more more = { .has_delta = false };
 	ht_pf_record_time(pf, w, packet, &record);
 	while (ht_wire_next(&wire, &field)) {
 		take_event_field(pf, w, &record, &field, &more);
