@@ -10,8 +10,9 @@ PROGRAM = os.environ.get("HOLOTRACE", str(pathlib.Path(__file__).parents[2] / "b
 COST_SHARE, COST_US = 0.15, 60.0
 
 
-def ask(verb, *arguments):
-    out = subprocess.run([PROGRAM, verb, *map(str, arguments), "--step", "all", "--format", "csv", "--no-cache", "--quiet"],
+def ask(verb, *arguments, whole=True):
+    chosen = ["--step", "all"] if whole else []
+    out = subprocess.run([PROGRAM, verb, *map(str, arguments), *chosen, "--format", "csv", "--no-cache", "--quiet"],
                          stdout=subprocess.PIPE, text=True, check=verb != "gate").stdout
     return list(csv.DictReader(io.StringIO(out)))
 

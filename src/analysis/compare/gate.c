@@ -644,6 +644,31 @@ static enum ht_status add_notes(struct gate *gate, ht_table *table)
 
 /* ---- finishing ---- */
 
+/* Steps in the recording of a side, of the rank that has most. */
+static size_t n_recorded(struct ht_run *run, size_t side)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < run->chosen[side].n; i++)
+		if (ht_run_chosen(run, side, i)->n_steps > most)
+			most = ht_run_chosen(run, side, i)->n_steps;
+	return most;
+}
+
+/* A whole recording is one sample, which is longer the more steps were recorded. */
+static enum ht_status check_lengths(const struct gate *gate)
+{
+	struct ht_run *run = gate->run;
+	size_t first = n_recorded(run, 0);
+	for (size_t side = 1; side < run->n_sets; side++)
+		if (gate->samples.sets[side].numbers[0] == HT_NO_I64 &&
+		        n_recorded(run, side) != first)
+			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
+			        "leave --step out to compare step by step",
+			        "whole recordings of %zu and %zu steps cannot be compared", first,
+			        n_recorded(run, side));
+	return HT_OK;
+}
+
 static enum ht_status check_steps(const struct gate *gate)
 {
 	for (size_t side = 0; side < gate->run->n_sets; side++)
@@ -652,7 +677,7 @@ static enum ht_status check_steps(const struct gate *gate)
 			        "holotrace info shows the steps of a run",
 			        "run %zu of %zu has nothing to judge in the chosen steps", side + 1,
 			        gate->run->n_sets);
-	return HT_OK;
+	return check_lengths(gate);
 }
 
 /* "1 run against 2 · 4 to 5 steps each · limit 3.0 % · 99 % confidence" */

@@ -434,7 +434,15 @@ static int64_t variation_ns(int64_t *values, size_t n)
 	return widest > ht_add_sat(within_ns, within_ns) ? within_ns : all_ns;
 }
 
-/* In which of its steps a member is late beyond what it varies by. */
+static bool is_beyond(
+        const struct judging *j, const struct group *g, size_t m, size_t s, int64_t varies_ns)
+{
+	const struct cell *cell = &g->cells[m * j->n_steps + s];
+	return cell->is_late && g->counts[s] && varies_ns != HT_NO_I64 && cell->late_ns > varies_ns;
+}
+
+/* In which of its steps a member is late beyond what it varies by. Of a candidate all count in which it is late: who gets slower from step
+ * to step varies by that. */
 static void judge_member(const struct judging *j, struct group *g, size_t m)
 {
 	struct cell *cells = &g->cells[m * j->n_steps];
@@ -443,12 +451,12 @@ static void judge_member(const struct judging *j, struct group *g, size_t m)
 		if (g->counts[s])
 			j->values[n++] = cells[s].late_ns;
 	int64_t varies_ns = variation_ns(j->values, n);
-	for (size_t s = 0; s < j->n_steps; s++) {
-		cells[s].is_late &=
-		        g->counts[s] && varies_ns != HT_NO_I64 && cells[s].late_ns > varies_ns;
-		n_late += cells[s].is_late;
-	}
+	for (size_t s = 0; s < j->n_steps; s++)
+		n_late += is_beyond(j, g, m, s, varies_ns);
 	g->is_candidate[m] = 2 * n_late > n || (2 * n_late == n && n_late >= HT_LATE_HALF_LEAST);
+	for (size_t s = 0; s < j->n_steps; s++)
+		cells[s].is_late &=
+		        g->counts[s] && (g->is_candidate[m] || is_beyond(j, g, m, s, varies_ns));
 }
 
 /* What a step would lose without those of the candidates that are late in it: the latest of them against everybody else. */

@@ -19,7 +19,7 @@
  *          the larger. In a group of two, what larger groups are apart in the median, or other pairs where there are none
  *     HT_LATE_SHARE of the step: its length on the host, or of its GPU work when that takes longer
  *     what the rank's lateness varies by, over the middle half of its steps; where it is late in some steps only, within
- *          those and within the others
+ *          those and within the others. Of a candidate the steps without this condition count, too
  * the largest such k: a node may be slow, not only a rank. Ranks that are late in more than half of the steps, of which
  * there must be two, are candidates; or in half of them, when those are four.
  *     lateness of a late rank = its own time - the largest of those who are not late, and no more than those wait for
