@@ -50,7 +50,7 @@ static struct piece cut_stamp(struct piece *name, char sep, bool dots)
 static bool is_file_name(struct piece name)
 {
 	static const char *const ends[] = { ".json", ".jsonl", ".gz", ".zst", ".csv", ".db",
-		".sqlite" };
+		".sqlite", ".pftrace", ".perfetto-trace" };
 	for (size_t i = 0; i < HT_COUNT(ends); i++)
 		if (ends_with(name, ends[i]))
 			return true;
