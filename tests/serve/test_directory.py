@@ -90,11 +90,12 @@ def test_a_directory_that_grows(tmp_path):
 
 
 def test_files_of_other_formats_are_listed(tmp_path):
-    """A Perfetto trace and an export of Nsight Systems beside each other: two runs that answer."""
+    """A Perfetto trace, an export of Nsight Systems and a compressed one of two processes: three runs that answer."""
     if b"SQLite" not in support.output("version"):
         pytest.skip("skipped: built without SQLite")
     (tmp_path / "p").mkdir()
     (tmp_path / "n").mkdir()
+    (tmp_path / "z").mkdir()
     support.output("convert", EXAMPLES / "train" / "train.json.gz", "-o", tmp_path / "p" / "train.pftrace", "--no-cache")
     database = tmp_path / "n" / "a.sqlite"
     with contextlib.closing(sqlite3.connect(database)) as db:
@@ -104,11 +105,20 @@ def test_files_of_other_formats_are_listed(tmp_path):
                 correlationId INTEGER, globalPid INTEGER, demangledName INTEGER);
             INSERT INTO StringIds VALUES (1, 'gemm');
             INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 350, 0, 7, 1, 117440512, 1), (400, 650, 0, 7, 2, 117440512, 1);""")
-    for path in (tmp_path / "p" / "train.pftrace", database):
+    packed = tmp_path / "z" / "b.sqlite.gz"
+    shutil.copy(database, tmp_path / "b.tmp")
+    with contextlib.closing(sqlite3.connect(tmp_path / "b.tmp")) as db:
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 150, 1, 7, 1, 150994944, 1)")
+        db.commit()
+    packed.write_bytes(gzip.compress((tmp_path / "b.tmp").read_bytes()))
+    (tmp_path / "b.tmp").unlink()
+    for path in (tmp_path / "p" / "train.pftrace", database, packed):
         os.utime(path, (time.time() - 60, time.time() - 60))
     with serving(tmp_path) as server:
-        runs = by_name(server.until(lambda runs: len(runs["runs"]) == 2 and all(r["state"] == "ready" for r in runs["runs"])))
-        assert set(runs) == {"p", "n"}
+        runs = by_name(server.until(lambda runs: len(runs["runs"]) == 3 and all(r["state"] == "ready" for r in runs["runs"])))
+        assert set(runs) == {"p", "n", "z"}
+        assert {(w["name"], w["vendor"], w["rank"]) for run in runs.values() for w in run["workers"]} == {
+            ("train.pftrace", "gpu", 0), ("a.sqlite", "gpu", 0), ("b.sqlite.gz#7", "gpu", 0), ("b.sqlite.gz#9", "gpu", 1)}
         answer = server.table("n", "kernels").json()
         columns = [c["name"] if isinstance(c, dict) else c for c in answer["columns"]]
         assert [dict(zip(columns, row))["name"] for row in answer["rows"]] == ["gemm"]
