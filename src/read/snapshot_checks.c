@@ -42,11 +42,13 @@ static void check_times(struct ht_snap *s)
 	count(s, HT_STAT_snapshot_time_back, n_back);
 }
 
-/* A set of addresses of one device; 0 is free, 1 was removed. */
+/* Addresses that were seen, by device; 0 is a free slot. Those that are allocated now have the lowest bit: what is freed stays, as an address is
+ * used again and again. */
 struct addresses {
 	uint64_t *slots;
-	size_t cap, n; /* n: used ones, removed with them */
+	size_t cap, n;
 };
+#define IS_LIVE ((uint64_t)1)
 
 static bool grow(struct ht_mem *mem, struct addresses *a)
 {
@@ -54,22 +56,21 @@ static bool grow(struct ht_mem *mem, struct addresses *a)
 	uint64_t *slots = ht_mem_zalloc(mem, cap * sizeof *slots);
 	if (!slots)
 		return false;
-	size_t n = 0;
 	for (size_t i = 0; i < a->cap; i++)
-		if (a->slots[i] > 1) {
-			slots[HT_PROBE(at, cap, ht_hash_u64(a->slots[i]), !slots[at])] =
+		if (a->slots[i])
+			slots[HT_PROBE(at, cap, ht_hash_u64(a->slots[i] | IS_LIVE), !slots[at])] =
 			        a->slots[i];
-			n++;
-		}
 	if (a->slots)
 		ht_mem_free(mem, a->slots, a->cap * sizeof *slots);
-	*a = (struct addresses){ slots, cap, n };
+	a->slots = slots;
+	a->cap = cap;
 	return true;
 }
 
 static size_t place_of(const struct addresses *a, uint64_t key)
 {
-	return HT_PROBE(at, a->cap, ht_hash_u64(key), !a->slots[at] || a->slots[at] == key);
+	return HT_PROBE(at, a->cap, ht_hash_u64(key | IS_LIVE),
+	        !a->slots[at] || (a->slots[at] | IS_LIVE) == (key | IS_LIVE));
 }
 
 /* Frees whose allocation is not in the file: blocks from before it, or events that the ring dropped. */
@@ -82,7 +83,7 @@ static enum ht_status check_frees(struct ht_snap *s)
 	bool ok = true;
 	for (size_t i = 0; ok && i < s->draft->events.n; i++) {
 		const struct ht_mem_event *e = &events[i];
-		uint64_t key = (e->addr ^ (uint64_t)e->device << 52) | 2;
+		uint64_t key = ((e->addr ^ (uint64_t)e->device << 52) | 2) & ~IS_LIVE;
 		bool is_free = e->action == HT_MEM_FREE_COMPLETED || e->action == HT_MEM_FREE;
 		if (e->action != HT_MEM_ALLOC && !is_free)
 			continue;
@@ -91,14 +92,9 @@ static enum ht_status check_frees(struct ht_snap *s)
 		if (!ok)
 			break;
 		size_t at = place_of(&live, key);
-		if (e->action == HT_MEM_ALLOC) {
-			live.n += !live.slots[at];
-			live.slots[at] = key;
-		} else if (live.slots[at]) {
-			live.slots[at] = 1;
-		} else {
-			n_lone++;
-		}
+		live.n += !live.slots[at];
+		n_lone += is_free && !(live.slots[at] & IS_LIVE);
+		live.slots[at] = key | (is_free ? 0 : IS_LIVE);
 	}
 	if (live.slots)
 		ht_mem_free(mem, live.slots, live.cap * sizeof *live.slots);

@@ -1,17 +1,14 @@
 /*
  * attached_rules.c - formulas of the user's own (op_rules.h) as a file that joins a trace.
  */
-#include "attach/kind.h"
+#include "attach/loaded_text.h"
 #include "model/efficiency/op_rules.h"
 #include "model/run.h"
 
 #include <string.h>
 
-#define MAX_BYTES ((size_t)1 << 20)
-
 struct loaded {
-	struct ht_mem *mem;
-	struct ht_arena arena;
+	struct ht_loaded_text head;
 	struct ht_op_rules rules;
 };
 
@@ -43,31 +40,16 @@ static bool sniff(const struct ht_attach_head *head)
 	return false;
 }
 
-static void free_rules(void *data)
+static enum ht_status read_rules(ht_ctx *ctx, const char *path, char *text, void *to)
 {
-	struct loaded *loaded = data;
-	ht_arena_done(&loaded->arena);
-	ht_mem_free(loaded->mem, loaded, sizeof *loaded);
+	struct loaded *loaded = to;
+	return ht_op_rules_read(ctx, path, text, &loaded->head.arena, &loaded->rules);
 }
 
 static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
 {
-	struct loaded *loaded = ht_mem_alloc(ctx->mem, sizeof *loaded);
-	if (!loaded)
-		return ht_fail_nomem(ctx);
-	struct ht_vec text = { 0 };
-	loaded->mem = ctx->mem;
-	ht_arena_init(&loaded->arena, ctx->mem);
-	enum ht_status status = ht_attachment_text(ctx, attachment, 0, MAX_BYTES, &text);
-	if (status == HT_OK)
-		status = ht_op_rules_read(
-		        ctx, attachment->path, text.data, &loaded->arena, &loaded->rules);
-	ht_vec_free(ctx->mem, &text, 1);
-	if (status != HT_OK)
-		free_rules(loaded);
-	else
-		*ret_data = loaded;
-	return status;
+	static const struct ht_text_reader how = { .read = read_rules };
+	return ht_text_load(ctx, attachment, sizeof(struct loaded), &how, ret_data);
 }
 
 enum ht_status ht_op_rules_attached(struct ht_run *run, const struct ht_op_rules **ret_rules)
@@ -90,5 +72,5 @@ const struct ht_attach_kind ht_attach_kind_efficiency_rules = {
 	.use = "efficiency counts the operators that it names",
 	.sniff = sniff,
 	.load = load,
-	.free = free_rules,
+	.free = ht_text_free,
 };

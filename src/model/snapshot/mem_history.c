@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/snapshot/bit_tree.h"
+#include "model/snapshot/mem_extents.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,11 +188,23 @@ static bool take_block(struct making *m, uint32_t i)
 	return true;
 }
 
-static int by_birth(const void *x, const void *y)
+static int by_address(const void *x, const void *y)
 {
 	const struct ht_mem_life *a = x, *b = y;
-	int order = ht_compare_i64(&a->alloc, &b->alloc);
-	return order ? order : (a->addr > b->addr) - (a->addr < b->addr);
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+/* By allocation, those from before first and by address: events were taken in their order, so that only these are out of place. */
+static void sort_lives(const struct ht_mem_life *from, size_t n, struct ht_mem_life *to)
+{
+	size_t n_before = 0;
+	for (size_t i = 0; i < n; i++)
+		if (from[i].alloc == HT_MEM_BEFORE)
+			to[n_before++] = from[i];
+	qsort(to, n_before, sizeof *to, by_address);
+	for (size_t i = 0; i < n; i++)
+		if (from[i].alloc != HT_MEM_BEFORE)
+			to[n_before++] = from[i];
 }
 
 static enum ht_status find_lives(struct making *m)
@@ -206,73 +219,38 @@ static enum ht_status find_lives(struct making *m)
 		if (m->t->mem_blocks[i].state != HT_MEM_INACTIVE &&
 		        m->t->mem_segments[m->t->mem_blocks[i].segment].device == d->device)
 			ok = take_block(m, (uint32_t)i);
-	size_t n_bytes = m->lives.n * sizeof(struct ht_mem_life);
-	d->lives = ok ? ht_arena_room(m->run->scratch, n_bytes + 1) : NULL;
+	d->lives = ok ? ht_arena_room(m->run->scratch, (m->lives.n + 1) * sizeof *d->lives) : NULL;
 	if (!d->lives)
 		return ht_fail_nomem(m->ctx);
-	if (m->lives.n) {
-		memcpy(d->lives, m->lives.data, n_bytes);
-		qsort(d->lives, m->lives.n, sizeof *d->lives, by_birth);
-	}
+	sort_lives(m->lives.data, m->lives.n, d->lives);
 	d->n_lives = m->lives.n;
 	return HT_OK;
 }
 
 /* ---- segments over time ---- */
 
-struct extent {
-	uint64_t addr, end;
-};
-
-/* Those that are there now, by address. */
-struct extents {
-	struct extent *list;
-	size_t n, cap;
-	struct ht_arena *arena;
-};
-
-static size_t extent_from(const struct extents *x, uint64_t addr)
+static bool extent_add(struct ht_mem_extents *x, uint64_t addr, int64_t size)
 {
-	return HT_LOWER_BOUND(at, x->n, x->list[at].addr < addr);
+	struct ht_mem_extent extent = { .addr = addr, .end = addr + (uint64_t)size };
+	return ht_mem_extents_add(x, &extent);
 }
 
-static bool extent_add(struct extents *x, uint64_t addr, int64_t size)
+static void extent_remove(struct ht_mem_extents *x, uint64_t addr)
 {
-	if (x->n == x->cap) {
-		size_t cap = x->cap ? x->cap * 2 : 64;
-		struct extent *list = ht_arena_room(x->arena, cap * sizeof *list);
-		if (!list)
-			return false;
-		if (x->n)
-			memcpy(list, x->list, x->n * sizeof *list);
-		x->list = list;
-		x->cap = cap;
-	}
-	size_t at = extent_from(x, addr);
-	memmove(x->list + at + 1, x->list + at, (x->n - at) * sizeof *x->list);
-	x->list[at] = (struct extent){ addr, addr + (uint64_t)size };
-	x->n++;
-	return true;
-}
-
-static void extent_remove(struct extents *x, uint64_t addr)
-{
-	size_t at = extent_from(x, addr);
-	if (at == x->n || x->list[at].addr != addr)
-		return;
-	memmove(x->list + at, x->list + at + 1, (x->n - at - 1) * sizeof *x->list);
-	x->n--;
+	size_t at = ht_mem_extents_from(x, addr);
+	if (at < x->n && x->list[at].addr == addr)
+		ht_mem_extents_remove(x, at);
 }
 
 /* Where the segment of an address ends; 0 when none is known. */
-static uint64_t extent_end(const struct extents *x, uint64_t addr)
+static uint64_t extent_end(const struct ht_mem_extents *x, uint64_t addr)
 {
-	size_t at = extent_from(x, addr + 1);
+	size_t at = ht_mem_extents_from(x, addr + 1);
 	return at && addr < x->list[at - 1].end ? x->list[at - 1].end : 0;
 }
 
 /* Segments before the first event: those of the end, with events undone. */
-static bool first_extents(const struct making *m, struct extents *x)
+static bool first_extents(const struct making *m, struct ht_mem_extents *x)
 {
 	const struct ht_mem_device *d = m->d;
 	bool ok = true;
@@ -294,18 +272,20 @@ static bool first_extents(const struct making *m, struct extents *x)
 struct replay {
 	struct making *m;
 	const struct ht_mem_about *about;
-	struct extents extents;
+	struct ht_mem_extents extents;
 	struct ht_bit_tree there; /* places in addrs of blocks that are active */
 	uint64_t *addrs;          /* of all lives, each once, ascending */
 	size_t n_addrs;
+	uint32_t *place;      /* by life: where its address is in addrs */
 	int64_t *first_alloc; /* by place in addrs: the first event that allocates there */
 	/* lives by the event that ends them: order of free_requested, and of free_completed */
 	uint32_t *by_request, *by_completion;
 };
 
-static size_t place_of(const struct replay *r, uint64_t addr)
+/* Where the address of a life is in addrs. */
+static size_t place_of(const struct replay *r, const struct ht_mem_life *life)
 {
-	return HT_LOWER_BOUND(at, r->n_addrs, r->addrs[at] < addr);
+	return r->place[life - r->m->d->lives];
 }
 
 /* How large the block of a life is, from what is there around it now. */
@@ -315,7 +295,7 @@ static int64_t size_of(const struct replay *r, const struct ht_mem_life *life)
 	if (rounded <= SMALL_LIMIT || r->about->is_expandable)
 		return rounded;
 	uint64_t end = extent_end(&r->extents, life->addr);
-	size_t next = ht_bit_tree_next(&r->there, place_of(r, life->addr) + 1);
+	size_t next = ht_bit_tree_next(&r->there, place_of(r, life) + 1);
 	if (!end)
 		return rounded;
 	if (next != SIZE_MAX && r->addrs[next] < end)
@@ -332,7 +312,7 @@ static int64_t old_size_of(const struct replay *r, const struct ht_mem_life *lif
 	int64_t rounded = ht_mem_round(r->about, life->requested);
 	uint64_t end = life->addr + (uint64_t)rounded;
 	if (rounded > SMALL_LIMIT && !r->about->is_expandable)
-		for (size_t i = place_of(r, end);
+		for (size_t i = HT_LOWER_BOUND(at, r->n_addrs, r->addrs[at] < end);
 		        i < r->n_addrs && r->addrs[i] - end <= SMALL_LIMIT; i++)
 			if (r->first_alloc[i] < life->free_completed)
 				return (int64_t)(r->addrs[i] - life->addr);
@@ -348,8 +328,9 @@ static enum ht_status prepare(struct replay *r)
 	r->addrs = ht_arena_room(arena, (n + 1) * sizeof *r->addrs);
 	r->by_request = ht_arena_room(arena, (n + 1) * sizeof(uint32_t));
 	r->by_completion = ht_arena_room(arena, (n + 1) * sizeof(uint32_t));
+	r->place = ht_arena_room(arena, (n + 1) * sizeof(uint32_t));
 	r->extents.arena = arena;
-	if (!keys || !r->addrs || !r->by_request || !r->by_completion ||
+	if (!keys || !r->addrs || !r->by_request || !r->by_completion || !r->place ||
 	        !first_extents(r->m, &r->extents))
 		return ht_fail_nomem(r->m->ctx);
 	struct ht_mem *mem = r->m->ctx->mem;
@@ -361,18 +342,23 @@ static enum ht_status prepare(struct replay *r)
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = (uint64_t)d->lives[i].free_completed + 1;
 	ok = ok && ht_sort_keys(mem, keys, r->by_completion, n);
-	for (uint32_t i = 0; i < n; i++)
+	/* keys has done its work */
+	uint32_t *order = (uint32_t *)keys;
+	for (uint32_t i = 0; i < n; i++) {
 		r->addrs[i] = d->lives[i].addr;
-	/* keys has done its work: what it carries along is not looked at */
-	ok = ok && ht_sort_keys(mem, r->addrs, (uint32_t *)keys, n);
-	for (size_t i = 0; i < n; i++)
+		order[i] = i;
+	}
+	ok = ok && ht_sort_keys(mem, r->addrs, order, n);
+	for (size_t i = 0; i < n; i++) {
 		if (!i || r->addrs[i] != r->addrs[r->n_addrs - 1])
 			r->addrs[r->n_addrs++] = r->addrs[i];
+		r->place[order[i]] = (uint32_t)(r->n_addrs - 1);
+	}
 	r->first_alloc = ht_arena_room(arena, (r->n_addrs + 1) * sizeof *r->first_alloc);
 	if (!ok || !r->first_alloc || !ht_bit_tree_init(&r->there, arena, r->n_addrs + 1))
 		return ht_fail_nomem(r->m->ctx);
 	for (size_t i = n; i > 0; i--)
-		r->first_alloc[place_of(r, d->lives[i - 1].addr)] = d->lives[i - 1].alloc;
+		r->first_alloc[place_of(r, &d->lives[i - 1])] = d->lives[i - 1].alloc;
 	return HT_OK;
 }
 
@@ -397,7 +383,7 @@ static size_t begin_all(struct replay *r, struct sums *now)
 	struct ht_mem_device *d = r->m->d;
 	size_t n = 0;
 	for (; n < d->n_lives && d->lives[n].alloc == HT_MEM_BEFORE; n++)
-		ht_bit_tree_add(&r->there, place_of(r, d->lives[n].addr));
+		ht_bit_tree_add(&r->there, place_of(r, &d->lives[n]));
 	for (size_t i = 0; i < n; i++)
 		begin_life(r, &d->lives[i], now, HT_MEM_BEFORE);
 	return n;
@@ -454,11 +440,11 @@ static enum ht_status walk(struct replay *r)
 			const struct ht_mem_life *life = &d->lives[r->by_completion[i_completion]];
 			now.active -= life->size;
 			now.requested -= life->requested;
-			ht_bit_tree_remove(&r->there, place_of(r, life->addr));
+			ht_bit_tree_remove(&r->there, place_of(r, life));
 		}
 		if (i_life < d->n_lives && d->lives[i_life].alloc == k) {
 			begin_life(r, &d->lives[i_life], &now, k);
-			ht_bit_tree_add(&r->there, place_of(r, d->lives[i_life++].addr));
+			ht_bit_tree_add(&r->there, place_of(r, &d->lives[i_life++]));
 		}
 		h->allocated[k] = now.allocated;
 		h->active[k] = now.active;

@@ -3,13 +3,12 @@
  */
 #include "model/snapshot/mem_rules.h"
 
-#include "attach/kind.h"
+#include "attach/loaded_text.h"
 #include "base/pattern.h"
 #include "base/text.h"
 
 #include <string.h>
 
-#define MAX_BYTES ((size_t)1 << 20)
 static const char first_line[] = "[memory categories]";
 
 /* ---- the option ---- */
@@ -46,8 +45,7 @@ static enum ht_status read_option(struct ht_run *run, const char *option, struct
 /* ---- a file ---- */
 
 struct loaded {
-	struct ht_mem *mem;
-	struct ht_arena arena;
+	struct ht_loaded_text head;
 	struct ht_mem_rule *rules;
 	regex_t *regexes;
 	size_t n, n_regexes;
@@ -59,13 +57,11 @@ static bool sniff(const struct ht_attach_head *head)
 	       !memcmp(head->text, first_line, sizeof first_line - 1);
 }
 
-static void free_rules(void *data)
+static void free_regexes(void *data)
 {
 	struct loaded *loaded = data;
 	for (size_t i = 0; i < loaded->n_regexes; i++)
 		regfree(&loaded->regexes[i]);
-	ht_arena_done(&loaded->arena);
-	ht_mem_free(loaded->mem, loaded, sizeof *loaded);
 }
 
 static enum ht_status wrong_line(ht_ctx *ctx, const char *path, size_t offset, const char *why)
@@ -89,8 +85,8 @@ static enum ht_status read_line(
 		return wrong_line(ctx, path, offset, "no rule for memory categories");
 	while (n && (line[n - 1] == ' ' || line[n - 1] == '\t'))
 		n--;
-	rule->category = ht_arena_strndup(&to->arena, line, n);
-	rule->text = is_pattern ? NULL : ht_arena_strndup(&to->arena, value, strlen(value));
+	rule->category = ht_arena_strndup(&to->head.arena, line, n);
+	rule->text = is_pattern ? NULL : ht_arena_strndup(&to->head.arena, value, strlen(value));
 	if (!rule->category || (!is_pattern && !rule->text))
 		return ht_fail_nomem(ctx);
 	if (is_pattern) {
@@ -102,13 +98,14 @@ static enum ht_status read_line(
 	return HT_OK;
 }
 
-static enum ht_status read_lines(ht_ctx *ctx, const char *path, char *text, struct loaded *to)
+static enum ht_status read_lines(ht_ctx *ctx, const char *path, char *text, void *data)
 {
+	struct loaded *to = data;
 	size_t n = 1;
 	for (const char *at = text; *at; at++)
 		n += *at == '\n';
-	to->rules = ht_arena_alloc(&to->arena, n * sizeof *to->rules);
-	to->regexes = ht_arena_alloc(&to->arena, n * sizeof *to->regexes);
+	to->rules = ht_arena_alloc(&to->head.arena, n * sizeof *to->rules);
+	to->regexes = ht_arena_alloc(&to->head.arena, n * sizeof *to->regexes);
 	if (!to->rules || !to->regexes)
 		return ht_fail_nomem(ctx);
 	for (char *line = text, *next; line; line = next) {
@@ -127,21 +124,8 @@ static enum ht_status read_lines(ht_ctx *ctx, const char *path, char *text, stru
 
 static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
 {
-	struct loaded *loaded = ht_mem_alloc(ctx->mem, sizeof *loaded);
-	if (!loaded)
-		return ht_fail_nomem(ctx);
-	struct ht_vec text = { 0 };
-	*loaded = (struct loaded){ .mem = ctx->mem };
-	ht_arena_init(&loaded->arena, ctx->mem);
-	enum ht_status status = ht_attachment_text(ctx, attachment, 0, MAX_BYTES, &text);
-	if (status == HT_OK)
-		status = read_lines(ctx, attachment->path, text.data, loaded);
-	ht_vec_free(ctx->mem, &text, 1);
-	if (status != HT_OK)
-		free_rules(loaded);
-	else
-		*ret_data = loaded;
-	return status;
+	static const struct ht_text_reader how = { .read = read_lines, .done = free_regexes };
+	return ht_text_load(ctx, attachment, sizeof(struct loaded), &how, ret_data);
 }
 
 const struct ht_attach_kind ht_attach_kind_memory_categories = {
@@ -150,7 +134,7 @@ const struct ht_attach_kind ht_attach_kind_memory_categories = {
 	.use = "memory-snapshot --by category tries them first",
 	.sniff = sniff,
 	.load = load,
-	.free = free_rules,
+	.free = ht_text_free,
 };
 
 /* ---- both ---- */

@@ -17,55 +17,29 @@
 
 /* ---- extents ---- */
 
+/* The extents of a device while events are undone. */
 struct undoing {
-	struct ht_run *run;
 	const struct ht_mem_device *d;
-	struct ht_mem_extent *list;
-	size_t n, cap;
+	struct ht_mem_extents extents;
 };
 
-static size_t place_of(const struct undoing *u, uint64_t addr)
-{
-	return HT_LOWER_BOUND(at, u->n, u->list[at].addr < addr);
-}
-
-static bool insert(struct undoing *u, const struct ht_mem_extent *extent)
-{
-	if (u->n == u->cap) {
-		size_t cap = u->cap ? u->cap * 2 : 64;
-		struct ht_mem_extent *list = ht_arena_room(u->run->scratch, cap * sizeof *list);
-		if (!list)
-			return false;
-		if (u->n)
-			memcpy(list, u->list, u->n * sizeof *list);
-		u->list = list;
-		u->cap = cap;
-	}
-	size_t at = place_of(u, extent->addr);
-	memmove(u->list + at + 1, u->list + at, (u->n - at) * sizeof *u->list);
-	u->list[at] = *extent;
-	u->n++;
-	return true;
-}
-
 /* Take a range away: of expandable segments it may be any part. */
-static bool cut(struct undoing *u, uint64_t addr, uint64_t end)
+static bool cut(struct ht_mem_extents *x, uint64_t addr, uint64_t end)
 {
-	size_t at = place_of(u, addr);
-	if (at && u->list[at - 1].end > addr)
+	size_t at = ht_mem_extents_from(x, addr);
+	if (at && x->list[at - 1].end > addr)
 		at--;
-	while (at < u->n && u->list[at].addr < end) {
-		struct ht_mem_extent old = u->list[at];
-		memmove(u->list + at, u->list + at + 1, (u->n - at - 1) * sizeof *u->list);
-		u->n--;
+	while (at < x->n && x->list[at].addr < end) {
+		struct ht_mem_extent old = x->list[at];
+		ht_mem_extents_remove(x, at);
 		struct ht_mem_extent left = old, right = old;
 		left.end = addr;
 		right.addr = end;
-		if (old.addr < addr && !insert(u, &left))
+		if (old.addr < addr && !ht_mem_extents_add(x, &left))
 			return false;
-		if (old.end > end && !insert(u, &right))
+		if (old.end > end && !ht_mem_extents_add(x, &right))
 			return false;
-		at = place_of(u, end);
+		at = ht_mem_extents_from(x, end);
 		if (old.end > end)
 			break;
 	}
@@ -78,7 +52,7 @@ static bool undo(struct undoing *u, const struct ht_mem_event *e)
 	if (end < e->addr)
 		return true;
 	if (e->action == HT_MEM_SEGMENT_ALLOC || e->action == HT_MEM_SEGMENT_MAP)
-		return cut(u, e->addr, end);
+		return cut(&u->extents, e->addr, end);
 	if (e->action != HT_MEM_SEGMENT_FREE && e->action != HT_MEM_SEGMENT_UNMAP)
 		return true;
 	struct ht_mem_extent extent = { .addr = e->addr,
@@ -87,7 +61,7 @@ static bool undo(struct undoing *u, const struct ht_mem_event *e)
 		.pool = { e->pool[0], e->pool[1] },
 		.is_small = e->size <= SMALL_SEGMENT,
 		.is_expandable = e->action == HT_MEM_SEGMENT_UNMAP };
-	return cut(u, e->addr, end) && insert(u, &extent);
+	return cut(&u->extents, e->addr, end) && ht_mem_extents_add(&u->extents, &extent);
 }
 
 static struct ht_mem_extent extent_of(const struct ht_mem_segment *g)
@@ -171,7 +145,7 @@ static bool start_undoing(struct undoing *u, const struct ht_trace *t)
 	for (size_t i = 0; ok && i < t->n_mem_segments; i++) {
 		struct ht_mem_extent extent = extent_of(&t->mem_segments[i]);
 		if (t->mem_segments[i].device == u->d->device && extent.end >= extent.addr)
-			ok = insert(u, &extent);
+			ok = ht_mem_extents_add(&u->extents, &extent);
 	}
 	return ok;
 }
@@ -180,7 +154,7 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
         const struct ht_mem_device *d, int64_t k, struct ht_mem_layout *ret_state)
 {
 	const struct ht_trace *t = history->trace;
-	struct undoing u = { .run = run, .d = d };
+	struct undoing u = { .d = d, .extents = { .arena = run->scratch } };
 	struct present p;
 	bool ok = start_undoing(&u, t) && present_init(&p, run, d->n_lives);
 	for (int64_t i = d->end - 1; ok && i >= d->first && i > k; i--)
@@ -192,7 +166,8 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
 			p.addrs[p.n] = d->lives[i].addr;
 			p.lives[p.n++] = i;
 		}
-	struct ht_mem_layout state = { .extents = u.list, .n_extents = join_runs(u.list, u.n) };
+	struct ht_mem_layout state = { .extents = u.extents.list,
+		.n_extents = join_runs(u.extents.list, u.extents.n) };
 	state.pieces =
 	        ht_arena_room(run->scratch, max_pieces(&p, state.n_extents) * sizeof *state.pieces);
 	if (!state.pieces || !ht_sort_keys(run->ctx->mem, p.addrs, p.lives, p.n))
@@ -258,7 +233,7 @@ enum ht_status ht_mem_walk_new(struct ht_run *run, const struct ht_mem_history *
 	*w = (struct ht_mem_walk){ .run = run,
 		.trace = history->trace,
 		.d = d,
-		.u = { .run = run, .d = d },
+		.u = { .d = d, .extents = { .arena = run->scratch } },
 		.at = d->end,
 		.n_begun = d->n_lives,
 		.ends = ends };
@@ -294,13 +269,13 @@ enum ht_status ht_mem_walk_to(struct ht_mem_walk *w, int64_t k, struct ht_mem_la
 {
 	struct present *p = &w->present;
 	struct ht_mem_layout *state = &w->state;
-	bool ok = go_back(w, k) && grow(w->run, (void **)&state->extents, &w->cap_extents, w->u.n,
-	                                   sizeof *state->extents);
+	bool ok = go_back(w, k) && grow(w->run, (void **)&state->extents, &w->cap_extents,
+	                                   w->u.extents.n, sizeof *state->extents);
 	if (!ok)
 		return ht_fail_nomem(w->run->ctx);
-	if (w->u.n)
-		memcpy(state->extents, w->u.list, w->u.n * sizeof *state->extents);
-	state->n_extents = join_runs(state->extents, w->u.n);
+	if (w->u.extents.n)
+		memcpy(state->extents, w->u.extents.list, w->u.extents.n * sizeof *state->extents);
+	state->n_extents = join_runs(state->extents, w->u.extents.n);
 	p->n = 0;
 	for (size_t i = ht_bit_tree_next(&w->active, 0); i != SIZE_MAX;
 	        i = ht_bit_tree_next(&w->active, i + 1)) {

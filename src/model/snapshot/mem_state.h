@@ -7,15 +7,8 @@
 #ifndef HT_MODEL_SNAPSHOT_MEM_STATE_H
 #define HT_MODEL_SNAPSHOT_MEM_STATE_H
 
+#include "model/snapshot/mem_extents.h"
 #include "model/snapshot/mem_history.h"
-
-/* A range of reserved memory. */
-struct ht_mem_extent {
-	uint64_t addr, end;
-	int64_t stream;
-	uint32_t pool[2];
-	bool is_small, is_expandable;
-};
 
 /* A piece of a segment: a block of a life, or free. */
 struct ht_mem_piece {

@@ -1,0 +1,35 @@
+/*
+ * loaded_text.c - see loaded_text.h.
+ */
+#include "attach/loaded_text.h"
+
+#define MAX_BYTES ((size_t)1 << 20)
+
+void ht_text_free(void *data)
+{
+	struct ht_loaded_text *head = data;
+	if (head->how->done)
+		head->how->done(data);
+	ht_arena_done(&head->arena);
+	ht_mem_free(head->mem, head, head->n_bytes);
+}
+
+enum ht_status ht_text_load(ht_ctx *ctx, const struct ht_attachment *attachment, size_t n_bytes,
+        const struct ht_text_reader *how, void **ret_data)
+{
+	struct ht_loaded_text *head = ht_mem_zalloc(ctx->mem, n_bytes);
+	if (!head)
+		return ht_fail_nomem(ctx);
+	struct ht_vec text = { 0 };
+	*head = (struct ht_loaded_text){ .mem = ctx->mem, .n_bytes = n_bytes, .how = how };
+	ht_arena_init(&head->arena, ctx->mem);
+	enum ht_status status = ht_attachment_text(ctx, attachment, 0, MAX_BYTES, &text);
+	if (status == HT_OK)
+		status = how->read(ctx, attachment->path, text.data, head);
+	ht_vec_free(ctx->mem, &text, 1);
+	if (status != HT_OK)
+		ht_text_free(head);
+	else
+		*ret_data = head;
+	return status;
+}
