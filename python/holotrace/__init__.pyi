@@ -1132,9 +1132,9 @@ class Session:
     def iterations(
         self,
         *,
+        view: Literal['phases', 'list'] = 'phases',
         kv_bytes_per_token: int = 0,
         device_spec: str | Iterable[str] | None = None,
-        view: Literal['phases', 'list'] = 'phases',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1152,9 +1152,9 @@ class Session:
             holotrace.open("traces/").iterations(top=10)
 
         Arguments:
+            view: sums by phase, or a row per iteration (phases, list)
             kv_bytes_per_token: bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x bytes of an element; 0: what attached rules say
             device_spec: what the device can do, as efficiency takes it: hbm=3350
-            view: sums by phase, or a row per iteration (phases, list)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this

@@ -1,6 +1,6 @@
 /*
- * fuzz_attach.c - any bytes as what joins a trace: structured logs of torch.compile with wrappers and provenance, annotations of graph
- * nodes, captures.
+ * fuzz_attach.c - any bytes as what joins a trace: structured logs of torch.compile with wrappers and provenance, generated code and
+ * provenance on disk, rules for annotations, annotations of graph nodes, captures.
  *
  * The trace calls a compiled graph and launches a CUDA graph whose kernels have node ids. Whatever is attached, the GPU time of all methods
  * and of all operators stays what it is.
@@ -36,7 +36,8 @@ static int64_t attach_sum(ht_ctx *ctx, ht_set *set, const char *verb, const char
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const views[] = { "origins", "graphs", "compile" };
+	static const char *const views[] = { "origins", "lines", "graphs", "compile",
+		"compile-timeline" };
 	char path[TEST_FILE_PATH], trace[TEST_FILE_PATH];
 	int trace_fd = test_file_open(trace);
 	FUZZ_REQUIRE(trace_fd >= 0);
@@ -54,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		int64_t operators = attach_sum(ctx, set, "operators", "device_self_ns");
 		FUZZ_REQUIRE(methods == 18000 || methods == -1);
 		FUZZ_REQUIRE(operators == 18000 || operators == -1);
-		for (size_t i = 0; i < 3; i++) {
+		for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
 			const struct ht_arg view = { "view", views[i] };
 			ht_table *table;
 			if (ht_run(ctx, "attribution", &set, 1, &view, 1, NULL, &table) == HT_OK)
@@ -62,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		(void)fuzz_run(ctx, set, "info", "csv", NULL);
 		(void)fuzz_run(ctx, set, "modules", "csv", NULL);
+		(void)fuzz_run(ctx, set, "iterations", "csv", NULL);
 		ht_close(set);
 	}
 	fuzz_ctx_done(ctx);

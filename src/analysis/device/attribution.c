@@ -210,29 +210,54 @@ const struct ht_analysis ht_analysis_attribution = {
 struct activities {
 	struct ht_run *run;
 	struct ht_origins origins;
-	struct ht_work_list work;
+	struct ht_frame frame;
+	struct ht_work_list
+	        work; /* where the policy collects it; otherwise the GPU activities of the frame */
+	size_t n;
 	size_t near;
 };
 
 static enum ht_status collect(struct ht_run *run, bool with_modules, struct activities *ret)
 {
-	struct ht_frame frame = { 0 };
 	struct activities a = { .run = run };
-	HT_TRY(ht_frame_make_gpu(run, &frame));
-	HT_TRY(ht_work_collect(run, &frame, &a.work));
+	HT_TRY(ht_frame_make_gpu(run, &a.frame));
+	if (run->policy.collect_work)
+		HT_TRY(ht_work_collect(run, &a.frame, &a.work));
+	a.n = run->policy.collect_work ? a.work.n : a.frame.n_gpu;
 	HT_TRY(ht_origins_make(run, with_modules, &a.origins));
 	*ret = a;
 	return HT_OK;
 }
 
+static uint32_t row_of(const struct activities *a, size_t i)
+{
+	return a->work.items ? a->work.items[i].row : a->run->trace->gpu[a->frame.gpu[i]].row;
+}
+
+/* Its place among the GPU activities of the trace, SIZE_MAX: none. */
+static size_t gpu_at(struct activities *a, size_t i)
+{
+	const struct ht_trace *t = a->run->trace;
+	if (!a->work.items)
+		return a->frame.gpu[i];
+	const struct ht_gpu *gpu = ht_gpu_of_row_near(t, a->work.items[i].row, &a->near);
+	return gpu ? (size_t)(gpu - t->gpu) : SIZE_MAX;
+}
+
+static int64_t length_of(const struct activities *a, size_t i)
+{
+	return a->work.items ? a->work.items[i].end - a->work.items[i].start
+	                     : a->run->trace->dur_ns[row_of(a, i)];
+}
+
 static int64_t origin_at(struct activities *a, size_t i, struct ht_origin *ret_origin)
 {
-	const struct ht_work *work = &a->work.items[i];
-	const struct ht_gpu *gpu = ht_gpu_of_row_near(a->run->trace, work->row, &a->near);
-	*ret_origin = (struct ht_origin){ .method = HT_ORIGIN_NONE };
-	if (gpu)
-		ht_origin_get(&a->origins, (size_t)(gpu - a->run->trace->gpu), ret_origin);
-	return work->end - work->start;
+	size_t i_gpu = gpu_at(a, i);
+	if (i_gpu == SIZE_MAX)
+		*ret_origin = (struct ht_origin){ .method = HT_ORIGIN_NONE };
+	else
+		ht_origin_get(&a->origins, i_gpu, ret_origin);
+	return length_of(a, i);
 }
 
 /* ---- methods ---- */
@@ -241,6 +266,11 @@ struct method_sum {
 	enum ht_origin_method method;
 	double confidence;
 	enum ht_fused_via via;
+	int64_t n, ns;
+};
+
+/* Activities of one site of a graph. */
+struct site_sum {
 	int64_t n, ns;
 };
 
@@ -253,8 +283,8 @@ static int by_method(const void *left, const void *right)
 	return order ? order : (int)a->via - (int)b->via;
 }
 
-static enum ht_status add_to(
-        struct ht_run *run, struct ht_vec *sums, const struct ht_origin *origin, int64_t ns)
+static enum ht_status add_to(struct ht_run *run, struct ht_vec *sums,
+        const struct ht_origin *origin, int64_t n, int64_t ns)
 {
 	struct method_sum *list = sums->data;
 	size_t i = sums->n;
@@ -271,7 +301,7 @@ static enum ht_status add_to(
 		i = sums->n - 1;
 	}
 	list = sums->data;
-	list[i].n++;
+	list[i].n += n;
 	ht_sum(&list[i].ns, ns);
 	return HT_OK;
 }
@@ -297,16 +327,39 @@ static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table
 	}
 }
 
+/* Replays share their sites, so these are added up first: a graph is replayed by the thousand. */
+static enum ht_status add_activities(
+        struct ht_run *run, struct activities *a, struct site_sum *sites, struct ht_vec *sums)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		size_t i_gpu = gpu_at(a, i);
+		const struct ht_origin *site =
+		        i_gpu == SIZE_MAX ? NULL : ht_origin_in_graph(&a->origins, i_gpu);
+		if (site) {
+			struct site_sum *sum = &sites[site - a->origins.sites];
+			sum->n++;
+			ht_sum(&sum->ns, length_of(a, i));
+			continue;
+		}
+		struct ht_origin origin;
+		int64_t ns = origin_at(a, i, &origin);
+		HT_TRY(add_to(run, sums, &origin, 1, ns));
+	}
+	for (size_t k = 0; k < a->origins.n_sites; k++)
+		if (sites[k].n)
+			HT_TRY(add_to(run, sums, &a->origins.sites[k], sites[k].n, sites[k].ns));
+	return HT_OK;
+}
+
 static enum ht_status sum_methods(struct ht_run *run, ht_table *table)
 {
 	struct activities a;
 	struct ht_vec sums = { 0 };
-	enum ht_status status = collect(run, false, &a);
-	for (size_t i = 0; status == HT_OK && i < a.work.n; i++) {
-		struct ht_origin origin;
-		int64_t ns = origin_at(&a, i, &origin);
-		status = add_to(run, &sums, &origin, ns);
-	}
+	HT_TRY(collect(run, false, &a));
+	struct site_sum *sites =
+	        ht_arena_alloc(run->scratch, (a.origins.n_sites + 1) * sizeof *sites);
+	enum ht_status status =
+	        sites ? add_activities(run, &a, sites, &sums) : ht_fail_nomem(run->ctx);
 	if (status == HT_OK)
 		put_methods(run, &sums, table);
 	ht_vec_free(run->ctx->mem, &sums, sizeof(struct method_sum));
@@ -341,10 +394,10 @@ static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
 	HT_TRY(collect(run, true, &a));
 	ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
 	enum ht_status status = HT_OK;
-	for (size_t i = 0; status == HT_OK && i < a.work.n; i++) {
+	for (size_t i = 0; status == HT_OK && i < a.n; i++) {
 		struct ht_origin origin;
 		int64_t ns = origin_at(&a, i, &origin);
-		status = pool_origin(&pooled, ht_str(t, t->name[a.work.items[i].row]), &origin, ns);
+		status = pool_origin(&pooled, ht_str(t, t->name[row_of(&a, i)]), &origin, ns);
 	}
 	if (status == HT_OK)
 		status = ht_pooled_put(&pooled, table);
@@ -410,7 +463,7 @@ static enum ht_status pool_lines(struct ht_run *run, ht_table *table)
 	HT_TRY(collect(run, false, &a));
 	ht_pooled_init(&pooled, run, N_LINE_KEYS, 1, line_rules, N_LINE_VALUES);
 	enum ht_status status = HT_OK;
-	for (size_t i = 0; status == HT_OK && i < a.work.n; i++) {
+	for (size_t i = 0; status == HT_OK && i < a.n; i++) {
 		struct ht_origin origin;
 		int64_t ns = origin_at(&a, i, &origin);
 		status = split_lines(&pooled, &origin, ns) ? HT_OK : ht_fail_nomem(run->ctx);

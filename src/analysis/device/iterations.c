@@ -81,19 +81,20 @@ static const struct ht_schema schemas[] = {
 };
 
 static const struct ht_param params[] = {
+	{ "view", HT_STR, "phases", "sums by phase, or a row per iteration", "phases|list" },
 	{ "kv-bytes-per-token", HT_I64, "0",
 	        "bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x "
 	        "bytes of an element; 0: what attached rules say",
 	        NULL },
 	{ "device-spec", HT_STR, NULL, "what the device can do, as efficiency takes it: hbm=3350",
 	        NULL },
-	{ "view", HT_STR, "phases", "sums by phase, or a row per iteration", "phases|list" },
 };
 
 const struct ht_analysis ht_analysis_iterations = {
 	.info = {
 		.name = "iterations",
 		.group = "gpu",
+		.page_view = "iterations",
 		.title = "Iterations of a serving engine",
 		.question = "How fast are prefill and decode, and does the GPU wait between iterations?",
 		.method = "Iterations are the annotations of vLLM (execute_...), SGLang (step[...]) and ATOM (prefill[...], decode[...]). Wall time is from "

@@ -119,11 +119,11 @@ static const struct word op_words[] = {
 	(GEMM | ATTENTION | NORM | SOFTMAX | GATHER | SORT | COMM | GELU | SILU | RELU | SIGMOID | \
 	        TANH)
 
-/* Whatever the case of its letters. */
+/* Whatever the case of its letters. A text begins with a small letter, which few places of a name have. */
 static bool contains(const char *name, const char *text)
 {
 	size_t n = strlen(text);
-	while (*name && strncasecmp(name, text, n) != 0)
+	while (*name && ((*name | 0x20) != *text || strncasecmp(name, text, n) != 0))
 		name++;
 	return *name;
 }

@@ -114,6 +114,37 @@ static enum ht_status read_names(struct ht_run *run, const char *const **ret_fus
 	return HT_OK;
 }
 
+static bool is_known_by_name(const struct ht_origins *o, size_t i_gpu)
+{
+	bool of_graph = o->of_graph && o->of_graph[i_gpu];
+	return !ht_origin_in_graph(o, i_gpu) && (of_graph || o->trace->gpu[i_gpu].op == HT_NONE);
+}
+
+/* Each name once: replays repeat them by the million. */
+static enum ht_status read_families(struct ht_run *run, struct ht_origins *o)
+{
+	const struct ht_trace *t = run->trace;
+	const char **families = NULL;
+	uint8_t *is_seen = NULL;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t id = t->name[t->gpu[i].row];
+		if (id == HT_NO_STR || !is_known_by_name(o, i))
+			continue;
+		if (!families) {
+			families = ht_arena_alloc(
+			        run->scratch, (t->n_string_offsets + 1) * sizeof *families);
+			is_seen = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
+		}
+		if (!families || !is_seen)
+			return ht_fail_nomem(run->ctx);
+		if (!is_seen[id])
+			families[id] = ht_kernel_family(ht_str(t, id));
+		is_seen[id] = 1;
+	}
+	o->families = families;
+	return HT_OK;
+}
+
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
 {
 	return (struct ht_origin){ .op = call->ops ? call->ops : call->name,
@@ -178,6 +209,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	origins.calls = compiled.call;
 	HT_TRY(ht_lines_make(run, run->trace, &origins.lines));
 	HT_TRY(read_names(run, &origins.fused));
+	HT_TRY(read_families(run, &origins));
 	if (*(const bool *)of) {
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
@@ -249,13 +281,13 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 static void take_name(
         const struct ht_origins *o, const struct ht_gpu *gpu, struct ht_origin *origin)
 {
-	const struct ht_trace *t = o->trace;
-	const char *ops =
-	        o->fused && t->name[gpu->row] != HT_NO_STR ? o->fused[t->name[gpu->row]] : NULL;
-	const char *family = t->kind[gpu->row] == HT_KIND_MEMCPY ? "memcpy"
-	                     : t->kind[gpu->row] == HT_KIND_MEMSET
-	                             ? "memset"
-	                             : ht_kernel_family(ht_str(t, t->name[gpu->row]));
+	uint32_t id = o->trace->name[gpu->row];
+	uint8_t kind = o->trace->kind[gpu->row];
+	const char *ops = o->fused && id != HT_NO_STR ? o->fused[id] : NULL;
+	const char *family = kind == HT_KIND_MEMCPY           ? "memcpy"
+	                     : kind == HT_KIND_MEMSET         ? "memset"
+	                     : o->families && id != HT_NO_STR ? o->families[id]
+	                                                      : NULL;
 	*origin = (struct ht_origin){
 		.method = family || ops ? HT_ORIGIN_NAME : HT_ORIGIN_NONE,
 		.op = family,

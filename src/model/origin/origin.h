@@ -91,6 +91,8 @@ struct ht_origins {
 	const char *const
 	        *fused; /* by string id: operators that a name was fused from; NULL: none */
 	const char *const
+	        *families; /* by string id: what kernels compute that are known by name alone */
+	const char *const
 	        *inside; /* by GPU activity: modules with those of compiled graphs; NULL: none */
 };
 

@@ -88,6 +88,24 @@ function Fields(props: { title: string; fields: [string, string][]; open: boolea
   );
 }
 
+// Whose GPU activity it is, and how that is known: of kernels of graphs and of generated ones the stack around the launch says little.
+function Origin(props: { get: (name: string) => string | undefined }) {
+  const method = props.get("origin_method"), confidence = Number(props.get("origin_confidence") ?? "0");
+  if (method === undefined || method === "none") return null;
+  const rows: [string, string | undefined][] = [
+    ["operator", props.get("origin_op")], ["module", props.get("origin_module")], ["line", props.get("origin_source")], ["shapes", props.get("origin_shapes")],
+    ["known by", `${method}${confidence > 0 ? `, confidence ${human(String(confidence), { type: "ratio", unit: null })}` : ""}`],
+  ];
+  return (
+    <section aria-label="Origin">
+      <h3>Belongs to</h3>
+      <table class="tl-fields"><tbody>
+        {rows.map(([name, value]) => value ? <tr key={name}><th scope="row">{name}</th><td class="mono"><Value text={value} /></td></tr> : null)}
+      </tbody></table>
+    </section>
+  );
+}
+
 // The rows of the tables that the event counts in.
 function Rows(props: { event: EventDetails; link: (view: string, change: Record<string, string>) => string }) {
   const { event } = props;
@@ -123,6 +141,7 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
         {bytes !== undefined ? <Pair name="bytes" value={human(bytes, { type: "bytes", unit: "bytes" })} title={`${bytes} bytes`} /> : null}
       </tbody></table>
       <Rows event={event} link={props.link} />
+      <Origin get={get} />
       <Links event={event} onEvent={props.onEvent} />
       <Fields title="Arguments" fields={args} open />
       <Stack event={event} onEvent={props.onEvent} />

@@ -14,6 +14,7 @@ import { Distributed } from "./Distributed";
 import { Efficiency } from "./Efficiency";
 import { FlameGraph } from "./FlameGraph";
 import { Idle } from "./Idle";
+import { Iterations } from "./Iterations";
 import { Kernels } from "./Kernels";
 import { KernelTypes } from "./KernelTypes";
 import { Launch } from "./Launch";
@@ -53,6 +54,7 @@ export const PLACES: readonly Place[] = [
       { id: "temporal", title: "Device time", component: Temporal },
       { id: "idle", title: "Idle time", component: Idle },
       { id: "critical-path", title: "Critical path", component: CriticalPath },
+      { id: "iterations", title: "Serving", component: Iterations },
     ],
   },
   { title: "Timeline", key: "2", views: [{ id: "timeline", title: "Timeline", component: TimelineView }] },
