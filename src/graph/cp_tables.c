@@ -335,6 +335,17 @@ static bool is_on_path(const struct shown *s, const struct ht_cp_rule *rule)
 	return false;
 }
 
+/* All that keeps a device from running kernels at once: parts that hide each other save more together than each alone. */
+static void put_idle(struct shown *s)
+{
+	struct ht_cp_rule list[HT_CP_N_BOUNDS];
+	struct ht_cp_rules idle = { HT_CP_SCALE_IDLE, list, 0, s->rules.parent };
+	for (size_t k = 0; k < s->rules.n && idle.n < HT_COUNT(list); k++)
+		if (!(s->rules.list[k].bounds & ~HT_CP_IDLE_BOUNDS))
+			list[idle.n++] = s->rules.list[k];
+	put_rules(s, &idle, true);
+}
+
 static enum ht_status put_what_if(struct shown *s)
 {
 	for (size_t k = 0; k < s->rules.n; k++) {
@@ -344,6 +355,8 @@ static enum ht_status put_what_if(struct shown *s)
 			s->rules.parent };
 		put_rules(s, &one, !s->scale);
 	}
+	if (s->m->options.only_on_path)
+		put_idle(s);
 	if (s->scale && s->rules.n > 1)
 		put_rules(s, &s->rules, false);
 	return HT_OK;

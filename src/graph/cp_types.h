@@ -32,6 +32,12 @@ enum ht_cp_bound {
 	HT_CP_BOUND_QUEUED, /* behind work from before the recording: nobody knows what that is */
 	HT_CP_N_BOUNDS
 };
+
+/* What a device without kernels waits for, as bits; the name of a what-if without any of it. */
+#define HT_CP_IDLE_BOUNDS                                                                          \
+	(1u << HT_CP_BOUND_CPU | 1u << HT_CP_BOUND_DATA_LOADING | 1u << HT_CP_BOUND_GPU_MEMORY |   \
+	        1u << HT_CP_BOUND_KERNEL_DELAY | 1u << HT_CP_BOUND_LAUNCH_DELAY)
+#define HT_CP_SCALE_IDLE "idle=0"
 /* "cpu_bound", ...; "" for none. */
 const char *ht_cp_bound_name(enum ht_cp_bound bound);
 /* Of GPU work by its class. */

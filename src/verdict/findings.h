@@ -237,6 +237,7 @@ struct ht_findings {
 	int64_t path_ns, slow_path_ns;       /* sum of the windows; of those of slow steps */
 	int64_t between_ns, slow_between_ns; /* of step time, in no window; of slow steps */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
+	int64_t idle_saved_ns; /* what it would be shorter by without all that keeps devices from running kernels, at most */
 	bool compares;                     /* ranks could be compared */
 	struct ht_stragglers stragglers;   /* when it does */
 	const struct ht_late_rank *latest; /* the candidate with most delay; NULL: none */

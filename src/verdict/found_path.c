@@ -189,14 +189,20 @@ static bool has_pairs(const struct ht_findings *f)
 /* What-if of one rank, which of several stands for all; without it the time on the path bounds what could be saved. */
 static void find_savings(struct ht_findings *f)
 {
-	bool known = false;
+	bool known = false, idle_known = false;
 	int64_t saved[HT_CP_N_BOUNDS] = { 0 }, length[HT_CP_N_BOUNDS] = { 0 }, steps_ns = 0;
+	int64_t idle_ns = 0;
 	for (size_t p = 0; p < f->parts->n; p++) {
 		const ht_table *what_if = f->parts->list[p].facts[HT_FOUND_WHAT_IF];
 		for (size_t i = 0; i < ht_table_n_rows(what_if); i++) {
 			const char *scale = ht_table_str(what_if, i, HT_CP_WHAT_IF_SCALE);
 			const char *end = strchr(scale, '=');
 			char name[64];
+			if (!strcmp(scale, HT_CP_SCALE_IDLE)) {
+				idle_known = true;
+				ht_sum(&idle_ns, ht_table_i64(what_if, i, HT_CP_WHAT_IF_SAVED));
+				continue;
+			}
 			if (!end || (size_t)(end - scale) >= sizeof name)
 				continue;
 			memcpy(name, scale, (size_t)(end - scale));
@@ -226,6 +232,13 @@ static void find_savings(struct ht_findings *f)
 		                              ? of_path(f, saved[k])
 		                              : of_job(f, saved[k], steps_ns, f->path[k].ns);
 	comm->saved_ns = comm->saved_ns < rest ? comm->saved_ns : rest;
+	int64_t on_path = 0;
+	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
+		if (HT_CP_IDLE_BOUNDS & 1u << k)
+			ht_sum(&on_path, f->path[k].ns);
+	f->idle_saved_ns = !known || !idle_known ? on_path
+	                   : f->parts->n == 1    ? of_path(f, idle_ns)
+	                                         : of_job(f, idle_ns, steps_ns, on_path);
 }
 
 /* Less between steps is nothing: shares are of the path then. */

@@ -75,6 +75,7 @@ enum ht_state ht_rule_state(bool fires);
 #define HT_RULE_COPY       (HT_RULE_PATH(GPU_MEMORY) | HT_RULE_PATH(CPU))
 #define HT_RULE_COMM       (HT_RULE_PATH(GPU_COMMUNICATION) | HT_RULE_PATH(CPU))
 #define HT_RULE_DEVICE     HT_RULE_PATH(GPU_COMPUTE)
+#define HT_RULE_IDLE       HT_CP_IDLE_BOUNDS
 
 /* Its words are those of its name (model/finding/templates.def). */
 struct ht_rule {

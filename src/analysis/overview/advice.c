@@ -515,7 +515,7 @@ static const struct ht_rule rules[] = {
 	{ "sync", sync_calls, "critical-path", { { 0 } }, HT_RULE_CPU },
 	{ "slow-launch", slow_launch, "launch-stats", { { 0 } }, HT_RULE_CPU },
 	{ "imbalance", ht_rule_imbalance, "temporal-breakdown", { { 0 } }, 0 },
-	{ "gpu-use", gpu_use, "idle-breakdown", { { "by", "device" } }, 0 },
+	{ "gpu-use", gpu_use, "idle-breakdown", { { "by", "device" } }, HT_RULE_IDLE },
 	{ "tensor-cores", tensor_cores, "operators", { { 0 } }, HT_RULE_DEVICE },
 	{ "small-grids", small_grids, "kernels", { { 0 } }, HT_RULE_DEVICE },
 	{ "allocation", allocation, "events", { { "where", "name ~ Malloc or name ~ Free" } },
@@ -563,6 +563,9 @@ static void bound_cost(struct ht_advice *a, const struct ht_rule *rule, struct h
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
 		if (rule->bounds & 1u << k)
 			ht_sum(&path_ns, a->f.path[k].saved_ns);
+	/* without all of it, and without what is between steps, which is on no path */
+	if (rule->bounds == HT_RULE_IDLE)
+		path_ns = ht_add_sat(a->f.idle_saved_ns, a->f.between_ns);
 	int64_t most_ns = ht_findings_per_step(&a->f, path_ns);
 	if (rule->bounds && knows_path(a, v->i_part) && v->f.upper_bound_ns > most_ns)
 		v->f.upper_bound_ns = most_ns;
