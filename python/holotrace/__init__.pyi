@@ -169,6 +169,23 @@ def serve(
     height: int = 900,
     path_prefix: str | None = None,
 ) -> Server: ...
+def history(
+    store: _Path,
+    *,
+    add: Session | _Sources | None = None,
+    label: str | None = None,
+    file: _Path | None = None,
+    view: Literal["changes", "series", "latest"] = "changes",
+    path: str | None = None,
+    since: str | None = None,
+    max_pvalue: float = 0.001,
+    min_change: float = 0.0,
+    window: int = 50,
+    columns: str | Iterable[str] | None = None,
+    where: str | None = None,
+    sort: str | Iterable[str] | None = None,
+    top: int = 0,
+) -> Table: ...
 def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
 
 _Run = Session | _Path

@@ -295,6 +295,7 @@ enum ht_status ht_history_judge(ht_ctx *ctx, const struct ht_history_data *data,
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < j.n; i++) {
 		struct ht_judged *judged = &j.list[i];
+		HT_TRY(ht_progress(ctx, "judging changes", i, j.n));
 		bool worse = (judged->cost > 0) != judged->series->about.higher_is_better;
 		judged->kind = went_away(&j, judged)                     ? HT_CHANGE_GONE
 		               : is_part(&j, judged)                     ? HT_CHANGE_PART
