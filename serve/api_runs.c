@@ -1,5 +1,5 @@
 /*
- * api_runs.c - the runs (Runs in web/src/model.ts), and looking for new ones.
+ * api_runs.c - the runs and the stores of many (Runs in web/src/model.ts), and looking for new ones.
  */
 #include "route.h"
 #include "server.h"
@@ -95,6 +95,15 @@ static void put_run(struct serve_json *json, const struct run *run)
 	serve_json_close(json, '}');
 }
 
+static void put_history(struct serve_json *json, const struct history *history)
+{
+	serve_json_open(json, '{');
+	put(json, "id", history->id);
+	put(json, "name", history->name);
+	put_count(json, "generation", history->generation);
+	serve_json_close(json, '}');
+}
+
 enum ht_status serve_runs(struct serve_request *request, struct serve_response *response)
 {
 	struct server *server = request->server;
@@ -110,6 +119,11 @@ enum ht_status serve_runs(struct serve_request *request, struct serve_response *
 	serve_json_open(&json, '[');
 	for (size_t i = 0; i < runs->n; i++)
 		put_run(&json, runs->list[i]);
+	serve_json_close(&json, ']');
+	serve_json_key(&json, "histories");
+	serve_json_open(&json, '[');
+	for (size_t i = 0; i < runs->n_histories; i++)
+		put_history(&json, runs->histories[i]);
 	serve_json_close(&json, ']');
 	serve_json_close(&json, '}');
 	pthread_mutex_unlock(&runs->lock);

@@ -5,10 +5,9 @@
  * taken: nothing outside the log directory can be asked for.
  */
 #include "route.h"
+#include "table_look.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What a query means. */
@@ -16,9 +15,7 @@ struct question {
 	const struct ht_analysis_info *info;
 	struct ht_arg args[SERVE_MAX_QUERY + 1];
 	size_t n_args;
-	struct ht_view view;
-	const char *format;
-	bool safe_csv;
+	struct table_look look;
 	ht_set *sets[HT_MAX_SETS];
 	size_t n_sets;
 	char count_name[64],
@@ -42,57 +39,14 @@ static bool names_files(const struct ht_analysis_info *info, const char *name)
 	       (info->files != NULL && strcmp(info->files, name) == 0);
 }
 
-/* "all", or a count. */
-static bool parse_count(const char *text, uint64_t *ret_count)
+/* What chooses the sets. */
+static bool is_of_sets(const char *name)
 {
-	char *end;
-	if (strcmp(text, "all") == 0) {
-		*ret_count = 0;
-		return true;
-	}
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*ret_count = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0';
-}
-
-/* One of those that belong to the view or the answer; false: it is none. ret_status tells about its value. */
-static bool take_view(struct question *question, const struct query_value *given,
-        struct serve_response *response, enum ht_status *ret_status)
-{
-	struct {
-		const char *name, **to;
-	} texts[] = { { "columns", &question->view.columns }, { "where", &question->view.where },
-		{ "sort", &question->view.sort }, { "format", &question->format } };
-	struct {
-		const char *name;
-		uint64_t *to;
-	} counts[] = { { "top", &question->view.top }, { "offset", &question->view.offset } };
-	static const char *const others[] = { "span", "base", "test", "token" };
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (strcmp(texts[i].name, given->name) == 0) {
-			*texts[i].to = given->value;
+	static const char *const names[] = { "span", "base", "test" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
 			return true;
-		}
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		if (strcmp(counts[i].name, given->name) != 0)
-			continue;
-		if (!parse_count(given->value, counts[i].to))
-			*ret_status = serve_refuse(response, 400, NULL,
-			        "%s is a number of rows, not \"%.60s\"", given->name, given->value);
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcmp(others[i], given->name) == 0)
-			return true;
-	if (strcmp(given->name, "safe-csv") != 0)
-		return false;
-	question->safe_csv = strcmp(given->value, "true") == 0;
-	if (!question->safe_csv && strcmp(given->value, "false") != 0)
-		*ret_status = serve_refuse(response, 400, NULL,
-		        "%s is true or false, not \"%.60s\"", given->name, given->value);
-	return true;
+	return false;
 }
 
 static enum ht_status read_query(const struct serve_request *request,
@@ -108,7 +62,8 @@ static enum ht_status read_query(const struct serve_request *request,
 		if (takes(info, given->name))
 			question->args[question->n_args++] =
 			        (struct ht_arg){ given->name, given->value };
-		else if (!take_view(question, given, response, &status))
+		else if (!is_of_sets(given->name) &&
+		         !table_look_take(&question->look, given, response, &status))
 			return serve_refuse(response, 400, "see /api/v1/analyses",
 			        "%s has no option %.60s", info->name, given->name);
 		if (status != HT_OK)
@@ -150,36 +105,10 @@ static enum ht_status choose_sets(const struct serve_request *request,
 	return HT_OK;
 }
 
-/* What a browser is told that the bytes are: it shows none of them as a page, and keeps what is for programs. */
-static void describe(struct serve_response *response, const struct ht_format *format)
-{
-	bool is_page = strncmp(format->type, "text/html", 9) == 0;
-	response->type = is_page ? ht_format_find("text")->type : format->type;
-	if (!format->has_notes)
-		response->save_as = format->ending;
-}
-
-static enum ht_status render(struct serve_request *request, struct serve_response *response,
-        const struct question *question, const ht_table *table)
-{
-	const struct ht_render_options look = { .struct_size = sizeof(look),
-		.wide = true,
-		.for_page = true,
-		.safe_csv = question->safe_csv };
-	struct ht_sink sink = serve_buffer_sink(&response->body);
-	const struct ht_format *format = ht_format_find(question->format);
-	if (format != NULL)
-		describe(response, format);
-	enum ht_status status = ht_render(request->ctx, table, question->format, &look, &sink);
-	/* a full buffer is said by its owner */
-	return response->body.failed ? HT_OK : status;
-}
-
 enum ht_status serve_table(struct serve_request *request, struct serve_response *response)
 {
 	struct question question = { .info = ht_analysis_find(request->names[1]),
-		.view = { .struct_size = sizeof(struct ht_view) },
-		.format = "json" };
+		.look = TABLE_LOOK };
 	ht_table *table;
 	if (question.info == NULL || question.info->n_sets == 0)
 		return serve_refuse(response, 404, "see /api/v1/analyses",
@@ -189,10 +118,10 @@ enum ht_status serve_table(struct serve_request *request, struct serve_response 
 		status = choose_sets(request, response, &question);
 	if (status == HT_OK)
 		status = ht_run(request->ctx, question.info->name, question.sets, question.n_sets,
-		        question.args, question.n_args, &question.view, &table);
+		        question.args, question.n_args, &question.look.view, &table);
 	if (status != HT_OK)
 		return status;
-	status = render(request, response, &question, table);
+	status = table_look_render(request, response, &question.look, table);
 	ht_table_free(table);
 	return status;
 }

@@ -15,6 +15,14 @@ struct run *runs_find(const struct runs *runs, const char *id)
 	return NULL;
 }
 
+struct history *runs_find_history(const struct runs *runs, const char *id)
+{
+	for (size_t i = 0; i < runs->n_histories; i++)
+		if (strcmp(runs->histories[i]->id, id) == 0)
+			return runs->histories[i];
+	return NULL;
+}
+
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -89,6 +97,16 @@ void file_free(struct file *file)
 	free(file->error);
 	free(file->device);
 	free(file);
+}
+
+void history_free(struct history *history)
+{
+	if (history == NULL)
+		return;
+	free(history->id);
+	free(history->name);
+	free(history->path);
+	free(history);
 }
 
 void run_free(struct run *run)

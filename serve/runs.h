@@ -2,7 +2,8 @@
  * runs.h - what is below the log directory: runs, their workers' files, and what is read of them.
  *
  *   runs ─► run ─► file        where it is, how far reading is, what went wrong
- *              └─► snapshot    the ranks that are read, as sets: immutable, counted, replaced by the next one
+ *   │          └─► snapshot    the ranks that are read, as sets: immutable, counted, replaced by the next one
+ *   └─► history                stores of the numbers of many runs
  *
  * One thread, the keeper, adds and removes runs and files and makes snapshots; loaders fill in files. Everything
  * else looks, under the lock, or holds a snapshot, which needs no lock.
@@ -58,12 +59,22 @@ struct run {
 	size_t n_notes;
 };
 
+/* A store of many runs' numbers: nothing of it is kept, answers read it. */
+struct history {
+	char *id, *name, *path; /* in URLs; below the log directory; to open */
+	struct file_stamp seen;
+	bool is_met;         /* by the look under way */
+	uint64_t generation; /* another one whenever the file is */
+};
+
 struct runs {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* for the keeper and the loaders */
 	char *root; /* what names of runs and files are relative to; ends in a slash unless "" */
 	struct run **list;
 	size_t n;
+	struct history **histories; /* by name */
+	size_t n_histories;
 	size_t next_run, next_file; /* no file before this one waits to be read */
 	uint64_t generation;        /* grows with everything that a client may want to know */
 	uint64_t n_snapshots;
@@ -83,6 +94,9 @@ const char *file_state_name(enum file_state state);
 const char *run_error(const struct run *run);
 /* News: tells the keeper, the loaders and whoever waits; under the lock. */
 void runs_touch(struct runs *runs);
+/* The store of an id, or NULL; under the lock. */
+struct history *runs_find_history(const struct runs *runs, const char *id);
+void history_free(struct history *history);
 void file_free(struct file *file);
 void run_free(struct run *run);
 /* The spans of a run, each once, in order, as numbers; 0 stands for "default". At most n are written. */

@@ -242,7 +242,7 @@ static bool merge(struct server *server, const ht_catalog *catalog)
 	bool changed = false, goes_on = know_all(runs, &known);
 	for (size_t i = 0; goes_on && i < ht_catalog_n(catalog); i++) {
 		const struct ht_recording *found = ht_catalog_at(catalog, i);
-		if (found->why_not != NULL && !found->is_known)
+		if (found->is_history || (found->why_not != NULL && !found->is_known))
 			continue;
 		struct file *file = find_file(server, &known, found);
 		goes_on = file != NULL;
@@ -303,6 +303,79 @@ static bool drop_all_gone(struct runs *runs)
 	return changed;
 }
 
+/* ---- stores of many runs ---- */
+
+static struct history *new_history(struct server *server, const char *path)
+{
+	struct history *history = calloc(1, sizeof(*history));
+	if (history == NULL)
+		return NULL;
+	history->path = copy_text(path);
+	history->name = copy_text(below_root(server, path));
+	history->id = history->name != NULL ? run_id(history->name) : NULL;
+	if (history->path != NULL && history->id != NULL)
+		return history;
+	history_free(history);
+	return NULL;
+}
+
+static int compare_histories(const void *x, const void *y)
+{
+	return strcmp((*(struct history *const *)x)->name, (*(struct history *const *)y)->name);
+}
+
+/* Those that are there now, known or new; true when something changed. */
+static bool meet_histories(struct server *server, const ht_catalog *catalog)
+{
+	struct runs *runs = &server->runs;
+	bool changed = false;
+	for (size_t i = 0; i < ht_catalog_n(catalog); i++) {
+		const struct ht_recording *found = ht_catalog_at(catalog, i);
+		struct file_stamp stamp = { found->size_bytes, found->file_id, found->mtime_ns };
+		struct history *history = NULL;
+		if (!found->is_history)
+			continue;
+		for (size_t k = 0; k < runs->n_histories && history == NULL; k++)
+			if (strcmp(runs->histories[k]->path, found->path) == 0)
+				history = runs->histories[k];
+		if (history == NULL) {
+			history = new_history(server, found->path);
+			if (!append((void ***)&runs->histories, &runs->n_histories, history)) {
+				history_free(history);
+				continue;
+			}
+		}
+		history->is_met = true;
+		if (same_stamp(&stamp, &history->seen))
+			continue;
+		history->seen = stamp;
+		history->generation = runs->generation + 1;
+		changed = true;
+	}
+	return changed;
+}
+
+static bool list_histories(struct server *server, const ht_catalog *catalog)
+{
+	struct runs *runs = &server->runs;
+	bool changed = meet_histories(server, catalog);
+	size_t n = 0;
+	for (size_t i = 0; i < runs->n_histories; i++) {
+		struct history *history = runs->histories[i];
+		if (history->is_met) {
+			history->is_met = false;
+			runs->histories[n++] = history;
+		} else {
+			history_free(history);
+			changed = true;
+		}
+	}
+	runs->n_histories = n;
+	if (changed && n > 0)
+		qsort(runs->histories, n, sizeof(struct history *), compare_histories);
+	return changed;
+}
+
 static bool go_on(void *user, const char *what, uint64_t done, uint64_t total)
 {
 	const struct server *server = user;
@@ -327,6 +400,7 @@ void scan(struct server *server)
 	if (status == HT_OK) {
 		changed = merge(server, catalog);
 		changed |= drop_all_gone(runs);
+		changed |= list_histories(server, catalog);
 	}
 	changed |= runs->is_scanning;
 	runs->is_scanning = false;

@@ -236,6 +236,9 @@ static void free_runs(struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)
 		run_free(runs->list[i]);
+	for (size_t i = 0; i < runs->n_histories; i++)
+		history_free(runs->histories[i]);
+	free(runs->histories);
 	free(runs->list);
 	free(runs->root);
 	pthread_cond_destroy(&runs->changed);

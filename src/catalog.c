@@ -5,6 +5,7 @@
  */
 #include "base/door.h"
 #include "base/platform.h"
+#include "history/history.h"
 #include "model/run_tree.h"
 #include "read/discover.h"
 #include "read/part_path.h"
@@ -61,28 +62,52 @@ static const char *copy_text(struct ht_arena *arena, const char *text)
 	return ht_arena_strndup(arena, text, strlen(text));
 }
 
-/* Paths and what they are, before their names are looked at. */
-static enum ht_status list_places(
-        ht_ctx *ctx, struct ht_catalog *catalog, const struct ht_discovery *found)
+/* A database with a name of its own choice is listed only when it is a store. */
+static enum ht_status add_place(
+        ht_ctx *ctx, struct ht_catalog *catalog, struct ht_recording place, bool is_history)
 {
 	struct ht_arena *arena = &catalog->arena;
+	place.path = copy_text(arena, place.path);
+	place.is_history = is_history;
+	const char *why_not = is_history ? "a history of runs" : place.why_not;
+	place.why_not = why_not ? copy_text(arena, why_not) : NULL;
+	if (!place.path || (why_not && !place.why_not))
+		return ht_fail_nomem(ctx);
+	HT_TRY(measure(ctx, arena, &place));
+	catalog->places[catalog->n++] = place;
+	return HT_OK;
+}
+
+/* Paths and what they are, before their names are looked at; traces first. */
+static enum ht_status list_places(ht_ctx *ctx, struct ht_catalog *catalog,
+        const struct ht_discovery *found, size_t *ret_n_traces)
+{
 	size_t n = found->n_found + found->n_skipped;
-	catalog->places = ht_arena_alloc(arena, (n + 1) * sizeof *catalog->places);
-	if (!catalog->places)
+	catalog->places = ht_arena_alloc(&catalog->arena, (n + 1) * sizeof *catalog->places);
+	bool *is_history = ht_arena_alloc(&catalog->arena, n + 1);
+	if (!catalog->places || !is_history)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n; i++) {
-		bool is_trace = i < found->n_found;
-		const struct ht_skipped *skipped =
-		        is_trace ? NULL : &found->skipped[i - found->n_found];
-		const struct ht_found *trace = is_trace ? &found->found[i] : NULL;
-		struct ht_recording place = { .path = copy_text(arena,
-			                              is_trace ? trace->path : skipped->path),
-			.rank = is_trace && trace->rank != HT_NO_RANK ? trace->rank : -1,
-			.why_not = is_trace ? NULL : copy_text(arena, skipped->why) };
-		if (!place.path || (!is_trace && !place.why_not))
-			return ht_fail_nomem(ctx);
-		HT_TRY(measure(ctx, arena, &place));
-		catalog->places[catalog->n++] = place;
+		const char *path = i < found->n_found ? found->found[i].path
+		                                      : found->skipped[i - found->n_found].path;
+		is_history[i] = ht_has_database_name(path) && ht_history_is_store(ctx, path);
+	}
+	for (size_t i = 0; i < found->n_found; i++) {
+		const struct ht_found *trace = &found->found[i];
+		struct ht_recording place = { .path = trace->path,
+			.rank = trace->rank != HT_NO_RANK ? trace->rank : -1 };
+		if (!is_history[i])
+			HT_TRY(add_place(ctx, catalog, place, false));
+	}
+	*ret_n_traces = catalog->n;
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_skipped *other =
+		        i < found->n_found ? NULL : &found->skipped[i - found->n_found];
+		struct ht_recording place = { .path = other ? other->path : found->found[i].path,
+			.rank = -1,
+			.why_not = other ? other->why : NULL };
+		if (is_history[i] || (other && !ht_is_unnamed_database(other)))
+			HT_TRY(add_place(ctx, catalog, place, is_history[i]));
 	}
 	return HT_OK;
 }
@@ -92,15 +117,15 @@ static enum ht_status fill(
 {
 	struct ht_arena *arena = &catalog->arena;
 	const struct ht_run_place *of;
-	HT_TRY(list_places(ctx, catalog, found));
+	size_t n_traces = 0;
+	HT_TRY(list_places(ctx, catalog, found, &n_traces));
 	const char **paths = ht_arena_alloc(arena, (catalog->n + 1) * sizeof *paths);
 	if (!paths)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < catalog->n; i++)
 		paths[i] = catalog->places[i].path;
 	/* what is no trace must not count among the spans of those that are */
-	for (size_t first = 0, end = found->n_found; first < catalog->n;
-	        first = end, end = catalog->n) {
+	for (size_t first = 0, end = n_traces; first < catalog->n; first = end, end = catalog->n) {
 		if (ht_run_tree_place(paths + first, end - first, arena, &of) != HT_OK)
 			return ht_fail_nomem(ctx);
 		for (size_t i = first; i < end; i++) {

@@ -161,6 +161,7 @@ struct ht_recording {
 	uint64_t size_bytes; /* as stored; of a directory, of the files in it that are read */
 	int64_t mtime_ns;    /* when it was written last, since 1970 */
 	uint64_t file_id;    /* another one when a new file has taken the place of the old */
+	bool is_history;     /* no trace but a store of ht_history */
 };
 
 /* Look at sources as in ht_open, at any depth, while others may write there: what cannot be looked at is passed
@@ -591,7 +592,7 @@ HT_API enum ht_status ht_export(ht_ctx *ctx, ht_set *set, const char *folder,
 
 struct ht_history_options {
 	size_t struct_size;          /* sizeof, see the top */
-	const char *view;            /* "changes" or "series"; NULL: changes */
+	const char *view;            /* "changes", "series" or "latest"; NULL: changes */
 	const char *path;            /* only this one and what is below it; NULL: all */
 	const char *since;           /* label of the first run whose changes count; NULL: all */
 	double max_pvalue;           /* of a change; 0: 0.001 */
@@ -607,7 +608,8 @@ HT_API enum ht_status ht_history_add(ht_ctx *ctx, const char *store, ht_set *set
 /* Keep numbers of other programs: CSV with a run per line, a label and then a value per column, empty where there is none. */
 HT_API enum ht_status ht_history_import(
         ht_ctx *ctx, const char *store, const char *file) HT_MUST_USE;
-/* The runs of a store: where their numbers changed, or the numbers. The check of the table fails when there is a regression. */
+/* The runs of a store: where their numbers changed, or the numbers. The check of the table fails when there is a regression. The file is only
+ * read, and may be anybody's: what ht_ctx_confine says holds for it. */
 HT_API enum ht_status ht_history(ht_ctx *ctx, const char *store,
         const struct ht_history_options *options, ht_table **ret_table) HT_MUST_USE;
 

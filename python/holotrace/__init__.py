@@ -9,6 +9,10 @@ The page of `holotrace serve`, in a notebook's cell or a browser:
 
     holotrace.serve("runs")                    or run.serve()
 
+Many runs over time, and where their numbers changed:
+
+    holotrace.history("runs.db", add=run, label=commit)
+
 Users of HTA replace hta by holotrace in their imports:
 
     from holotrace.trace_analysis import TraceAnalysis
@@ -21,10 +25,11 @@ from ._errors import (CancelledError, Error, InputError, LimitError, LossWarning
 from ._session import Session, diff, et_check, et_link, et_nodes, gate, open
 from ._table import Column, Table
 from ._serve import Server, serve
+from ._history import history
 from .options import options
 
 __version__ = _version()
-__all__ = ["open", "diff", "gate", "et_nodes", "et_check", "et_link", "options", "Session", "Report", "serve", "Server", "Table", "Column",
+__all__ = ["open", "diff", "gate", "et_nodes", "et_check", "et_link", "options", "Session", "Report", "serve", "Server", "history", "Table", "Column",
            "Error", "InputError", "UsageError", "LimitError", "MissingError", "CancelledError", "LossWarning"]
 
 

@@ -145,6 +145,25 @@ class Server:
     def stop(self) -> None: ...
 
 def load_table(bytes: bytes, /) -> Table: ...
+def history(
+    store: _Path,
+    *,
+    add: Set | None = None,
+    label: str | None = None,
+    source: str | None = None,
+    file: _Path | None = None,
+    view: str | None = None,
+    path: str | None = None,
+    since: str | None = None,
+    columns: str | None = None,
+    where: str | None = None,
+    sort: str | None = None,
+    max_pvalue: float = 0,
+    min_change: float = 0,
+    window: int = 0,
+    top: int = 0,
+    progress: Callable[[str, int, int], bool | None] | None = None,
+) -> Table: ...
 def serve(
     sources: list[str],
     port: int = 0,

@@ -5,7 +5,7 @@
  *   set.c       Set, an open set of traces                  text.c    Python values as C strings
  *   table.c     Table, a result                             array.c   Array, memory of a table for numpy
  *   describe.c  what the registry says, as dicts            server.c  Server, the page inside this process
- *   describe.c  what the registry says, as dicts            share.c   sets whose ranks are in several processes
+ *   history.c   many runs in one store                      share.c   sets whose ranks are in several processes
  *
  * CPython's limited API of 3.9, so that one binary serves every later version. That API lacks the buffer
  * protocol, hence Array speaks numpy's __array_interface__; and it lacks UTF-8 views of str, hence texts
@@ -73,6 +73,8 @@ PyObject *set_open(PyObject *self, PyObject *args, PyObject *kwargs);
 /* Run an analysis over files that are no traces. */
 PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);
 
+/* Add to a store of many runs, and ask it; history.c. */
+PyObject *history_ask(PyObject *module, PyObject *args, PyObject *kwargs);
 /* Start the page's server. */
 PyObject *server_start(PyObject *module, PyObject *args, PyObject *kwargs);
 /* Functions of the module for sets whose ranks are in several processes; share.c. */

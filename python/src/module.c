@@ -75,6 +75,12 @@ static PyMethodDef methods[] = {
 	        "Run an analysis over files that are no traces: its arguments name them." },
 	{ "load_table", table_load, METH_O,
 	        "load_table(bytes) -> Table, of what Table.save gave." },
+	{ "history", (PyCFunction)(void (*)(void))history_ask, METH_VARARGS | METH_KEYWORDS,
+	        "history(store, *, add=None, label=None, source=None, file=None, view=None, path=None,\n"
+	        "        since=None, columns=None, where=None, sort=None, max_pvalue=0, min_change=0,\n"
+	        "        window=0, top=0, progress=None) -> Table\n"
+	        "\n"
+	        "Add a Set, or the runs of a file, to a store of many runs; then ask it." },
 	{ "serve", (PyCFunction)(void (*)(void))server_start, METH_VARARGS | METH_KEYWORDS,
 	        "serve(sources, port=0, or_next_port=False, cache_dir=None, jobs=0, path_prefix=None,\n"
 	        "      rescan_ms=0) -> Server\n"

@@ -39,6 +39,22 @@
 	COLUMN(SER_MAX, "max", HT_F64, HT_DETAIL, "the largest", NULL)
 HT_COLUMNS(series_columns, SERIES_COLUMNS);
 
+#define LATEST_COLUMNS(COLUMN)                                                                     \
+	COLUMN(LAT_METRIC, "metric", HT_STR, HT_KEY, "what was measured", NULL)                    \
+	COLUMN(LAT_PATH, "path", HT_STR, HT_KEY, "of what: a tree, from the whole to its parts",   \
+	        NULL)                                                                              \
+	COLUMN(LAT_LABEL, "label", HT_STR, HT_KEY, "label of the last run that has a value", NULL) \
+	COLUMN(LAT_VALUE, "value", HT_F64, HT_MEASURE, "in that run", NULL)                        \
+	COLUMN(LAT_UNIT, "unit", HT_STR, HT_MEASURE, "of value and level", NULL)                   \
+	COLUMN(LAT_LEVEL, "level", HT_F64, HT_MEASURE, "mean of the runs since the last change",   \
+	        NULL)                                                                              \
+	COLUMN(LAT_SINCE, "since", HT_STR, HT_MEASURE, "label of the first run of that level",     \
+	        NULL)                                                                              \
+	COLUMN(LAT_CHANGE, "change", HT_STR, HT_MEASURE, "kind of the last change", NULL)          \
+	COLUMN(LAT_RUNS, "runs", HT_I64, HT_DETAIL, "runs that have a value", NULL)                \
+	COLUMN(LAT_CHANGES, "changes", HT_I64, HT_DETAIL, "changes of the series", NULL)
+HT_COLUMNS(latest_columns, LATEST_COLUMNS);
+
 #define CHANGE_COLUMNS(COLUMN)                                                                                                    \
 	COLUMN(CHG_CHANGE, "change", HT_STR, HT_KEY,                                                                              \
 	        "regression or improvement; cost shift: a sibling changed the other way; part: of a change of what is above it; " \
@@ -77,7 +93,7 @@ enum ht_status ht_history_add(
 	ht_arena_init(&arena, ctx->mem);
 	enum ht_status status = ht_measures_collect(ctx, set, &arena, &measures);
 	if (status == HT_OK)
-		status = ht_history_open(ctx, path, true, &store);
+		status = ht_history_open(ctx, path, &store);
 	if (status == HT_OK) {
 		status = ht_history_put(store, label, source, measures.data, measures.n);
 		ht_history_close(store);
@@ -155,7 +171,7 @@ enum ht_status ht_history_import(ht_ctx *ctx, const char *path, const char *file
 	enum ht_status status = ht_read_all(ctx, file, MAX_IMPORT_BYTES, &text);
 	ht_arena_init(&arena, ctx->mem);
 	if (status == HT_OK)
-		status = ht_history_open(ctx, path, true, &store);
+		status = ht_history_open(ctx, path, &store);
 	if (status == HT_OK) {
 		status = import_lines(store, ctx, file, text.data, &arena);
 		ht_history_close(store);
@@ -177,6 +193,23 @@ struct showing {
 	size_t since; /* index of the first run whose changes count */
 };
 
+/* What each change of a series is. */
+static enum ht_status name_kinds(struct showing *s)
+{
+	for (size_t i = 0; i < s->data.n_series; i++) {
+		struct ht_history_series *series = &s->data.series[i];
+		series->kinds =
+		        ht_arena_alloc(s->arena, (series->n_changes + 1) * sizeof *series->kinds);
+		if (!series->kinds)
+			return ht_fail_nomem(s->ctx);
+	}
+	for (size_t i = 0; i < s->n_judged; i++) {
+		const struct ht_judged *judged = &s->judged[i];
+		judged->series->kinds[judged->change - judged->series->changes] = judged->kind;
+	}
+	return HT_OK;
+}
+
 static enum ht_status find_changes(struct showing *s)
 {
 	struct ht_changes_options options = {
@@ -192,13 +225,20 @@ static enum ht_status find_changes(struct showing *s)
 		        "no such change points");
 	for (size_t i = 0; i < s->data.n_series; i++) {
 		struct ht_history_series *series = &s->data.series[i];
+		HT_TRY(ht_progress(s->ctx, "change points", i, s->data.n_series));
 		for (size_t k = 0; k < s->data.n_runs; k++)
-			series->values[k] = series->measures[k].value;
-		if (ht_changes_fill(series->values, s->data.n_runs) && s->data.n_runs >= MIN_RUNS)
+			series->values[k] = NAN;
+		for (size_t k = 0; k < series->n_points; k++)
+			series->values[series->points[k].run] =
+			        series->points[k].numbers[HT_HIST_VALUE];
+		/* one value for all runs does not change */
+		if (ht_changes_fill(series->values, s->data.n_runs) && series->n_points > 1 &&
+		        s->data.n_runs >= MIN_RUNS)
 			HT_TRY(ht_changes_find(s->ctx, s->arena, series->values, s->data.n_runs,
 			        &options, &series->changes, &series->n_changes));
 	}
-	return ht_history_judge(s->ctx, &s->data, s->arena, &s->judged, &s->n_judged);
+	HT_TRY(ht_history_judge(s->ctx, &s->data, s->arena, &s->judged, &s->n_judged));
+	return name_kinds(s);
 }
 
 static enum ht_status find_since(struct showing *s)
@@ -224,40 +264,63 @@ static bool is_shown(const struct showing *s, const struct ht_history_series *se
 }
 
 static void put_point(ht_table *table, const struct showing *s,
-        const struct ht_history_series *series, size_t run, const char *change)
+        const struct ht_history_series *series, const struct ht_history_point *point,
+        const char *change)
 {
-	const struct ht_measure *m = &series->measures[run];
-	const double numbers[] = { m->n, m->mean, m->std, m->min, m->q1, m->median, m->q3, m->max };
 	ht_table_row(table);
 	ht_table_put_str(table, SER_METRIC, series->about.metric);
 	ht_table_put_str(table, SER_PATH, series->about.path);
-	ht_table_put_i64(table, SER_RUN, s->data.runs[run].id);
-	ht_table_put_str(table, SER_LABEL, s->data.runs[run].label);
-	ht_table_put_f64(table, SER_VALUE, m->value);
+	ht_table_put_i64(table, SER_RUN, s->data.runs[point->run].id);
+	ht_table_put_str(table, SER_LABEL, s->data.runs[point->run].label);
+	ht_table_put_f64(table, SER_VALUE, point->numbers[HT_HIST_VALUE]);
 	ht_table_put_str(table, SER_UNIT, series->about.unit);
 	ht_table_put_str(table, SER_CHANGE, change);
-	for (size_t i = 0; i < HT_COUNT(numbers); i++)
-		ht_table_put_f64(table, SER_N + i, numbers[i]);
+	for (size_t i = HT_HIST_N; i < HT_HIST_N_NUMBERS; i++)
+		ht_table_put_f64(table, SER_N + i - HT_HIST_N, point->numbers[i]);
 }
 
-/* What changes at a run of a series; NULL: nothing. */
-static const char *change_at(
-        const struct showing *s, const struct ht_history_series *series, size_t run)
-{
-	for (size_t i = 0; i < series->n_changes; i++)
-		for (size_t k = 0; series->changes[i].index == run && k < s->n_judged; k++)
-			if (s->judged[k].change == &series->changes[i])
-				return ht_change_kind_name(s->judged[k].kind);
-	return NULL;
-}
-
+/* Changes ascend like the points; one at a run without a value is shown by the next that has one. */
 static enum ht_status put_series(const struct showing *s, ht_table *table)
 {
-	for (size_t i = 0; i < s->data.n_series; i++)
-		for (size_t run = 0; run < s->data.n_runs && is_shown(s, &s->data.series[i]); run++)
-			if (!isnan(s->data.series[i].measures[run].value))
-				put_point(table, s, &s->data.series[i], run,
-				        change_at(s, &s->data.series[i], run));
+	for (size_t i = 0; i < s->data.n_series; i++) {
+		const struct ht_history_series *series = &s->data.series[i];
+		size_t at = 0;
+		for (size_t k = 0; k < series->n_points && is_shown(s, series); k++) {
+			const char *change = NULL;
+			for (; at < series->n_changes &&
+			        series->changes[at].index <= series->points[k].run;
+			        at++)
+				change = ht_change_kind_name(series->kinds[at]);
+			put_point(table, s, series, &series->points[k], change);
+		}
+	}
+	return HT_OK;
+}
+
+static enum ht_status put_latest(const struct showing *s, ht_table *table)
+{
+	for (size_t i = 0; i < s->data.n_series; i++) {
+		const struct ht_history_series *series = &s->data.series[i];
+		const struct ht_history_point *last = &series->points[series->n_points - 1];
+		size_t n = series->n_changes, since = n ? series->changes[n - 1].index : 0;
+		double sum = 0;
+		if (!is_shown(s, series))
+			continue;
+		for (size_t k = since; k < s->data.n_runs; k++)
+			sum += series->values[k];
+		ht_table_row(table);
+		ht_table_put_str(table, LAT_METRIC, series->about.metric);
+		ht_table_put_str(table, LAT_PATH, series->about.path);
+		ht_table_put_str(table, LAT_LABEL, s->data.runs[last->run].label);
+		ht_table_put_f64(table, LAT_VALUE, last->numbers[HT_HIST_VALUE]);
+		ht_table_put_str(table, LAT_UNIT, series->about.unit);
+		ht_table_put_f64(table, LAT_LEVEL, sum / (double)(s->data.n_runs - since));
+		ht_table_put_str(table, LAT_SINCE, s->data.runs[since].label);
+		ht_table_put_str(
+		        table, LAT_CHANGE, n ? ht_change_kind_name(series->kinds[n - 1]) : NULL);
+		ht_table_put_i64(table, LAT_RUNS, (int64_t)series->n_points);
+		ht_table_put_i64(table, LAT_CHANGES, (int64_t)n);
+	}
 	return HT_OK;
 }
 
@@ -300,28 +363,33 @@ static enum ht_status put_changes(const struct showing *s, ht_table *table)
 	        s->data.n_series, s->data.n_runs);
 }
 
+static const struct {
+	const char *name, *title;
+	const struct ht_column *columns;
+	size_t n_columns;
+	enum ht_status (*put)(const struct showing *s, ht_table *table);
+} views[] = {
+	{ "changes", "Changes over runs", change_columns, HT_COUNT(change_columns), put_changes },
+	{ "series", "History of runs", series_columns, HT_COUNT(series_columns), put_series },
+	{ "latest", "Latest run", latest_columns, HT_COUNT(latest_columns), put_latest },
+};
+
 static enum ht_status show(struct showing *s, const char *path, ht_table **ret_table)
 {
-	struct ht_history_store *store;
-	const char *view = s->options->view ? s->options->view : "changes";
-	bool is_series = !strcmp(view, "series");
-	if (!is_series && strcmp(view, "changes") != 0)
-		return ht_fail(s->ctx, HT_USAGE, NULL, -1, "views are series and changes",
-		        "there is no view %s", view);
-	HT_TRY(ht_history_open(s->ctx, path, false, &store));
-	enum ht_status status = ht_history_load(store, s->arena, &s->data);
-	ht_history_close(store);
-	if (status == HT_OK)
-		status = find_since(s);
-	if (status == HT_OK)
-		status = find_changes(s);
+	const char *name = s->options->view ? s->options->view : views[0].name;
 	ht_table *table = NULL;
-	if (status == HT_OK)
-		status = ht_table_new(s->ctx, is_series ? "History of runs" : "Changes over runs",
-		        is_series ? series_columns : change_columns,
-		        is_series ? HT_COUNT(series_columns) : HT_COUNT(change_columns), &table);
-	if (status == HT_OK)
-		status = is_series ? put_series(s, table) : put_changes(s, table);
+	size_t view = 0;
+	while (view < HT_COUNT(views) && strcmp(views[view].name, name) != 0)
+		view++;
+	if (view == HT_COUNT(views))
+		return ht_fail(s->ctx, HT_USAGE, NULL, -1, "views are changes, series and latest",
+		        "there is no view %s", name);
+	HT_TRY(ht_history_load(s->ctx, path, s->arena, &s->data));
+	HT_TRY(find_since(s));
+	HT_TRY(find_changes(s));
+	HT_TRY(ht_table_new(
+	        s->ctx, views[view].title, views[view].columns, views[view].n_columns, &table));
+	enum ht_status status = views[view].put(s, table);
 	if (status == HT_OK)
 		status = ht_table_finish(s->ctx, table);
 	if (status == HT_OK && s->options->shown)

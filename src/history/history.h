@@ -1,7 +1,7 @@
 /*
  * history.h - many runs in one SQLite file, and where their numbers changed for good.
  *
- *     traces of a run ─► measures (measures.c) ─► store (store.c) ─► series by metric and path ─► changes (judge.c) ─► table (history.c)
+ *     traces of a run ─► measures (measures.c) ─► store (store.c) ─► series by metric and path (load.c) ─► changes (judge.c) ─► table (history.c)
  *
  * A measure is a number of a run with its distribution: "step_time" of the job, "time" of step/communication, of gpu/kernels/NAME. Paths
  * are a tree: what is true of a child should be seen in its parent. The store has no trace data but these numbers and names.
@@ -28,33 +28,25 @@ struct ht_history_run {
 	const char *label;
 };
 
-/* A metric of a path over all runs. */
-struct ht_history_series {
-	struct ht_measure about;     /* metric, path, unit, higher_is_better */
-	struct ht_measure *measures; /* by run; value NAN: not there */
-	double *values;              /* by run, what is missing filled */
-	struct ht_change *changes;
-	size_t n_changes;
+/* What is kept of a measure, as columns follow each other in the store and in the table. */
+enum ht_history_number {
+	HT_HIST_VALUE,
+	HT_HIST_N,
+	HT_HIST_MEAN,
+	HT_HIST_STD,
+	HT_HIST_MIN,
+	HT_HIST_Q1,
+	HT_HIST_MEDIAN,
+	HT_HIST_Q3,
+	HT_HIST_MAX,
+	HT_HIST_N_NUMBERS
 };
 
-struct ht_history_data {
-	struct ht_history_run *runs; /* as they were added */
-	size_t n_runs;
-	struct ht_history_series *series; /* by path, then metric */
-	size_t n_series;
+/* A run of a series; NAN: unknown. */
+struct ht_history_point {
+	size_t run; /* its place in the list of runs */
+	double numbers[HT_HIST_N_NUMBERS];
 };
-
-struct ht_history_store;
-/* HT_FORMAT: the file is something else. A file that is not there is made when it is to be written. */
-enum ht_status ht_history_open(ht_ctx *ctx, const char *path, bool writes,
-        struct ht_history_store **ret_store) HT_MUST_USE;
-void ht_history_close(struct ht_history_store *store);
-/* As one transaction: a run is there whole or not at all. */
-enum ht_status ht_history_put(struct ht_history_store *store, const char *label, const char *source,
-        const struct ht_measure *measures, size_t n) HT_MUST_USE;
-/* Everything, in the arena. */
-enum ht_status ht_history_load(struct ht_history_store *store, struct ht_arena *arena,
-        struct ht_history_data *ret_data) HT_MUST_USE;
 
 /* What a change is. */
 enum ht_change_kind {
@@ -66,6 +58,43 @@ enum ht_change_kind {
 	HT_CHANGE_WEAK,  /* does not stand out among so many series and runs */
 	HT_CHANGE_N_KINDS
 };
+
+/* A metric of a path over all runs. */
+struct ht_history_series {
+	struct ht_measure about;               /* metric, path, unit, higher_is_better */
+	const struct ht_history_point *points; /* by run; those that have a value, at least one */
+	size_t n_points;
+	double *values; /* by run, what is missing filled */
+	struct ht_change *changes;
+	size_t n_changes;
+	enum ht_change_kind *kinds; /* of the changes, once they are judged */
+};
+
+struct ht_history_data {
+	struct ht_history_run *runs; /* as they were added */
+	size_t n_runs;
+	struct ht_history_series *series; /* by path, then metric */
+	size_t n_series;
+};
+
+#define HT_HISTORY_APPLICATION_ID 0x486f6c68 /* "Holh": what marks an SQLite file as a store */
+#define HT_HISTORY_VERSION        1
+
+/* A store to add to; it is made when it is not there. HT_FORMAT: the file is something else. */
+struct ht_history_store;
+enum ht_status ht_history_open(
+        ht_ctx *ctx, const char *path, struct ht_history_store **ret_store) HT_MUST_USE;
+void ht_history_close(struct ht_history_store *store);
+/* As one transaction: a run is there whole or not at all. */
+enum ht_status ht_history_put(struct ht_history_store *store, const char *label, const char *source,
+        const struct ht_measure *measures, size_t n) HT_MUST_USE;
+
+/* Whether the file is a store by its first bytes; what cannot be opened is none. */
+bool ht_history_is_store(ht_ctx *ctx, const char *path);
+/* Everything of a store that anybody may have written, in the arena, which is empty before. */
+enum ht_status ht_history_load(ht_ctx *ctx, const char *path, struct ht_arena *arena,
+        struct ht_history_data *ret_data) HT_MUST_USE;
+
 const char *ht_change_kind_name(enum ht_change_kind kind);
 
 struct ht_judged {

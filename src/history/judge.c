@@ -4,7 +4,7 @@
  * A change went away when the mean of the last runs, 5 or a fifth of all, is nearer to the level before it. It is part of another when the next
  * series above it in the tree changed likewise, at most one run apart. It is a shift of cost when the one above hardly changed, by a quarter of it at
  * most, and a sibling changed the other way by half of it or more. It is weak when it does not stand
- * out among all series: chances (p times the places that a change can be at) are judged together by Benjamini and Hochberg at 5 %, the level at which runs
+ * out among all series: chances (p times the places that a change and its level can begin at) are judged together by Benjamini and Hochberg at 5 %, the level at which runs
  * that do not differ raise an alarm. All else is a regression or an improvement of its own.
  */
 #include "history/history.h"
@@ -102,12 +102,6 @@ static const struct ht_history_series *above_of(
 	return j->above[judged->series - j->data->series];
 }
 
-/* That a change like it is somewhere in a series without one. */
-static double chance_of(const struct judging *j, const struct ht_change *change)
-{
-	return fmin(1, change->p * (double)(j->data->n_runs - 1));
-}
-
 static bool find_limit(struct judging *j, struct ht_arena *arena)
 {
 	size_t n = j->data->n_series;
@@ -118,7 +112,8 @@ static bool find_limit(struct judging *j, struct ht_arena *arena)
 		const struct ht_history_series *s = &j->data->series[i];
 		chances[i] = 1;
 		for (size_t k = 0; k < s->n_changes; k++)
-			chances[i] = fmin(chances[i], chance_of(j, &s->changes[k]));
+			chances[i] =
+			        fmin(chances[i], ht_change_chance(&s->changes[k], j->data->n_runs));
 	}
 	/* further changes of a series that has one count up to the level that the series were held to */
 	double largest = ht_false_discovery_limit(chances, n, ALARM_LEVEL);
@@ -295,13 +290,15 @@ enum ht_status ht_history_judge(ht_ctx *ctx, const struct ht_history_data *data,
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < j.n; i++) {
 		struct ht_judged *judged = &j.list[i];
+		HT_TRY(ht_progress(ctx, "judging changes", i, j.n));
 		bool worse = (judged->cost > 0) != judged->series->about.higher_is_better;
-		judged->kind = went_away(&j, judged)                     ? HT_CHANGE_GONE
-		               : is_part(&j, judged)                     ? HT_CHANGE_PART
-		               : has_shift(&j, judged)                   ? HT_CHANGE_SHIFT
-		               : chance_of(&j, judged->change) > j.limit ? HT_CHANGE_WEAK
-		               : worse                                   ? HT_CHANGE_REGRESSION
-		                                                         : HT_CHANGE_IMPROVEMENT;
+		judged->kind = went_away(&j, judged)   ? HT_CHANGE_GONE
+		               : is_part(&j, judged)   ? HT_CHANGE_PART
+		               : has_shift(&j, judged) ? HT_CHANGE_SHIFT
+		               : ht_change_chance(judged->change, data->n_runs) > j.limit
+		                       ? HT_CHANGE_WEAK
+		               : worse ? HT_CHANGE_REGRESSION
+		                       : HT_CHANGE_IMPROVEMENT;
 	}
 	for (size_t i = 0; i < j.n; i++)
 		if (j.list[i].kind <= HT_CHANGE_IMPROVEMENT &&

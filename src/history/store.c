@@ -1,11 +1,11 @@
 /*
- * store.c - see history.h: the file.
+ * store.c - see history.h: the file, and adding to it.
  *
  *     runs    id, label, source, added (seconds since 1970)
  *     series  id, metric, path, unit, higher_is_better
  *     points  series, run, value, n, mean, std, min, q1, median, q3, max
  *
- * What others wrote is read behind SQLite's guards; a row that makes no sense (no label, a run that is not there) is left out.
+ * Here it is written, by the user's own hand; load.c reads it, whoever wrote it.
  */
 #include "history/history.h"
 
@@ -20,11 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#define APPLICATION_ID 0x486f6c68 /* "Holh" */
-#define VERSION        1
-#define BUSY_MS        10000
-#define MAX_RUNS       1000000
-#define MAX_POINTS     10000000
+#define BUSY_MS 10000
 
 static const char schema[] =
         "CREATE TABLE runs(id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT, added INTEGER);"
@@ -66,13 +62,13 @@ static enum ht_status ask_number(struct ht_history_store *s, const char *sql, in
 	return sqlite3_finalize(statement) == SQLITE_OK ? HT_OK : fail(s);
 }
 
-static enum ht_status check_kind(struct ht_history_store *s, bool writes)
+static enum ht_status check_kind(struct ht_history_store *s)
 {
 	int64_t id, version, n_tables;
 	HT_TRY(ask_number(s, "PRAGMA application_id", &id));
 	HT_TRY(ask_number(s, "PRAGMA user_version", &version));
 	HT_TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &n_tables));
-	if (!n_tables && writes) {
+	if (!n_tables) {
 		HT_TRY(run_sql(s, "BEGIN IMMEDIATE"));
 		/* another process may have been first */
 		HT_TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &n_tables));
@@ -80,34 +76,31 @@ static enum ht_status check_kind(struct ht_history_store *s, bool writes)
 			HT_TRY(run_sql(s, schema));
 		return run_sql(s, "COMMIT");
 	}
-	if (id != APPLICATION_ID)
+	if (id != HT_HISTORY_APPLICATION_ID)
 		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
 		        "the store is a file that holotrace history --add made",
 		        "the database is no history of runs");
-	if (version != VERSION)
+	if (version != HT_HISTORY_VERSION)
 		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
 		        "use the version that wrote it, or a newer one",
-		        "the history has version %" PRId64 ", not %d", version, VERSION);
+		        "the history has version %" PRId64 ", not %d", version, HT_HISTORY_VERSION);
 	return HT_OK;
 }
 
-enum ht_status ht_history_open(
-        ht_ctx *ctx, const char *path, bool writes, struct ht_history_store **ret_store)
+enum ht_status ht_history_open(ht_ctx *ctx, const char *path, struct ht_history_store **ret_store)
 {
 	struct ht_history_store *s = ht_mem_zalloc(ctx->mem, sizeof *s);
 	if (!s)
 		return ht_fail_nomem(ctx);
 	*s = (struct ht_history_store){ .ctx = ctx, .path = path };
-	int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 	enum ht_status status =
-	        sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
-	                ? HT_OK
-	                : fail(s);
+	        sqlite3_open_v2(path, &s->db, flags, NULL) == SQLITE_OK ? HT_OK : fail(s);
 	if (status == HT_OK) {
 		(void)sqlite3_busy_timeout(s->db, BUSY_MS);
 		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-		status = check_kind(s, writes);
+		status = check_kind(s);
 	}
 	if (status != HT_OK) {
 		ht_history_close(s);
@@ -209,126 +202,10 @@ enum ht_status ht_history_put(struct ht_history_store *s, const char *label, con
 	return status;
 }
 
-/* ---- reading ---- */
-
-struct loading {
-	struct ht_history_store *store;
-	struct ht_arena *arena;
-	struct ht_history_data *data;
-};
-
-static const char *text_of(struct loading *l, sqlite3_stmt *statement, int column)
-{
-	const char *text = (const char *)sqlite3_column_text(statement, column);
-	return ht_arena_strndup(l->arena, text ? text : "", text ? strlen(text) : 0);
-}
-
-/* Rows of a statement, one by one; each: false when out of memory. */
-static enum ht_status each_row(struct loading *l, const char *sql,
-        bool (*each)(struct loading *l, sqlite3_stmt *statement))
-{
-	sqlite3_stmt *statement;
-	bool fine = true;
-	if (sqlite3_prepare_v2(l->store->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fail(l->store);
-	while (fine && sqlite3_step(statement) == SQLITE_ROW)
-		fine = each(l, statement);
-	int code = sqlite3_finalize(statement);
-	return !fine ? ht_fail_nomem(l->store->ctx) : code == SQLITE_OK ? HT_OK : fail(l->store);
-}
-
-static bool load_run(struct loading *l, sqlite3_stmt *statement)
-{
-	struct ht_history_run *run = &l->data->runs[l->data->n_runs++];
-	run->id = sqlite3_column_int64(statement, 0);
-	return (run->label = text_of(l, statement, 1)) != NULL;
-}
-
-static bool load_series(struct loading *l, sqlite3_stmt *statement)
-{
-	struct ht_history_series *series = &l->data->series[l->data->n_series];
-	size_t n = l->data->n_runs + 1;
-	l->data->n_series++;
-	series->about.metric = text_of(l, statement, 0);
-	series->about.path = text_of(l, statement, 1);
-	series->about.unit = text_of(l, statement, 2);
-	series->about.higher_is_better = sqlite3_column_int(statement, 3);
-	series->measures = ht_arena_alloc(l->arena, n * sizeof *series->measures);
-	series->values = ht_arena_alloc(l->arena, n * sizeof *series->values);
-	for (size_t i = 0; series->measures && i < n; i++)
-		series->measures[i].value = NAN;
-	return series->about.metric && series->about.path && series->about.unit &&
-	       series->measures && series->values;
-}
-
-static double number_of(sqlite3_stmt *statement, int column)
-{
-	double value = sqlite3_column_double(statement, column);
-	return sqlite3_column_type(statement, column) == SQLITE_NULL || !isfinite(value) ? NAN
-	                                                                                 : value;
-}
-
-/* Points come in the order of series (by path and metric) and runs. */
-static bool load_point(struct loading *l, sqlite3_stmt *statement)
-{
-	size_t i = (size_t)sqlite3_column_int64(statement, 0),
-	       run = (size_t)sqlite3_column_int64(statement, 1);
-	if (i >= l->data->n_series || run >= l->data->n_runs)
-		return true;
-	struct ht_measure *m = &l->data->series[i].measures[run];
-	double *numbers[] = { &m->value, &m->n, &m->mean, &m->std, &m->min, &m->q1, &m->median,
-		&m->q3, &m->max };
-	for (size_t k = 0; k < HT_COUNT(numbers); k++)
-		*numbers[k] = number_of(statement, 2 + (int)k);
-	return true;
-}
-
-static enum ht_status make_room(struct loading *l)
-{
-	int64_t n_runs, n_series;
-	HT_TRY(ask_number(l->store, "SELECT count(*) FROM runs", &n_runs));
-	HT_TRY(ask_number(l->store, "SELECT count(*) FROM series", &n_series));
-	if (n_runs > MAX_RUNS || n_series > MAX_POINTS || n_runs * n_series > MAX_POINTS)
-		return ht_fail(l->store->ctx, HT_LIMIT, l->store->path, -1, NULL,
-		        "%" PRId64 " runs with %" PRId64 " series are more than %d points", n_runs,
-		        n_series, MAX_POINTS);
-	l->data->runs = ht_arena_alloc(l->arena, ((size_t)n_runs + 1) * sizeof *l->data->runs);
-	l->data->series =
-	        ht_arena_alloc(l->arena, ((size_t)n_series + 1) * sizeof *l->data->series);
-	return l->data->runs && l->data->series ? HT_OK : ht_fail_nomem(l->store->ctx);
-}
-
-enum ht_status ht_history_load(
-        struct ht_history_store *s, struct ht_arena *arena, struct ht_history_data *ret_data)
-{
-	struct loading l = { .store = s, .arena = arena, .data = ret_data };
-	*ret_data = (struct ht_history_data){ 0 };
-	/* one moment of the file, whatever others write meanwhile */
-	HT_TRY(run_sql(s, "BEGIN"));
-	enum ht_status status = make_room(&l);
-	if (status == HT_OK)
-		status = each_row(&l, "SELECT id, label FROM runs ORDER BY id", load_run);
-	if (status == HT_OK)
-		status = each_row(&l,
-		        "SELECT metric, path, unit, higher_is_better FROM series ORDER BY path, metric, id",
-		        load_series);
-	if (status == HT_OK)
-		status = each_row(&l,
-		        "WITH s AS (SELECT id, row_number() OVER (ORDER BY path, metric, id) - 1 AS at FROM series),"
-		        " r AS (SELECT id, row_number() OVER (ORDER BY id) - 1 AS at FROM runs)"
-		        " SELECT s.at, r.at, value, n, mean, std, min, q1, median, q3, max FROM points"
-		        " JOIN s ON s.id = points.series JOIN r ON r.id = points.run",
-		        load_point);
-	(void)sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
-	return status;
-}
-
 #else
 
-enum ht_status ht_history_open(
-        ht_ctx *ctx, const char *path, bool writes, struct ht_history_store **ret_store)
+enum ht_status ht_history_open(ht_ctx *ctx, const char *path, struct ht_history_store **ret_store)
 {
-	(void)writes;
 	(void)ret_store;
 	return ht_fail(ctx, HT_USAGE, path, -1,
 	        "install SQLite (Debian: libsqlite3-dev) and build again",
@@ -344,13 +221,6 @@ enum ht_status ht_history_put(struct ht_history_store *s, const char *label, con
         const struct ht_measure *measures, size_t n)
 {
 	(void)s, (void)label, (void)source, (void)measures, (void)n;
-	return HT_INTERNAL;
-}
-
-enum ht_status ht_history_load(
-        struct ht_history_store *s, struct ht_arena *arena, struct ht_history_data *ret_data)
-{
-	(void)s, (void)arena, (void)ret_data;
 	return HT_INTERNAL;
 }
 

@@ -68,6 +68,12 @@ double ht_change_magnitude(const struct ht_change *c)
 	return fmax(fabs(forward), fabs(backward));
 }
 
+double ht_change_chance(const struct ht_change *change, size_t n)
+{
+	double places = n > 1 ? (double)(n - 1) : 1;
+	return fmin(1, change->p * places * fmin(places, HT_CHANGES_WINDOW));
+}
+
 /* ---- the best split of a window ---- */
 
 struct window {

@@ -29,6 +29,9 @@ struct ht_change {
 	double mean_before, mean_after, std_before, std_after; /* up to the changes beside it */
 };
 
+/* That a change like it is somewhere among n values of one level: p for each place that it could be at, and each place of a window that its
+ * level could begin or end at, as both are chosen after looking at the values. */
+double ht_change_chance(const struct ht_change *change, size_t n);
 /* What is missing (NAN) becomes the value before it, or after it at the start. False: there is no value. */
 bool ht_changes_fill(double *values, size_t n);
 /* Of values that are all finite; ascending, in the arena. */

@@ -71,6 +71,13 @@ static enum ht_status note(struct finder *finder, const char *text)
 	return HT_OK;
 }
 
+static const char not_by_name[] = "not a trace by its name";
+
+bool ht_is_unnamed_database(const struct ht_skipped *skipped)
+{
+	return skipped->why == not_by_name;
+}
+
 static enum ht_status note_skipped(struct finder *finder, const char *name, const char *why)
 {
 	finder->n_skipped++;
@@ -279,8 +286,10 @@ static enum ht_status scan_name(struct finder *finder, const char *dir, const ch
 		return forgive(finder, scan_subdir(finder, path, shown, depth), path);
 	if (ht_reader_looks_for(name))
 		return forgive(finder, consider(finder, path, shown, &st), path);
+	if (finder->is_live && ht_has_database_name(name))
+		return remember_skipped(finder, path, not_by_name);
 	if (++*n_unnamed <= MAX_NAME_NOTES)
-		return note_skipped(finder, shown, "not a trace by its name");
+		return note_skipped(finder, shown, not_by_name);
 	finder->n_skipped++;
 	return HT_OK;
 }

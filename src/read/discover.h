@@ -74,6 +74,10 @@ int64_t ht_rank_from_name(const char *path);
 
 /* The name of a file without its directories. */
 const char *ht_file_name(const char *path);
+/* Whether it is called as people call a database: what of it is no trace may be something else to show. */
+bool ht_has_database_name(const char *path);
+/* Skipped for its name alone, and remembered for that of a database: only where what is there to open is listed. */
+bool ht_is_unnamed_database(const struct ht_skipped *skipped);
 /* Whether a path is "x.json" and the other "x.raw.json": the same memory timeline summed up and raw; compressed or not. */
 bool ht_is_summed_form(const char *path, const char *other);
 

@@ -19,6 +19,12 @@ const char *ht_file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+bool ht_has_database_name(const char *path)
+{
+	return ht_text_ends(path, ".db") || ht_text_ends(path, ".sqlite") ||
+	       ht_text_ends(path, ".sqlite3");
+}
+
 bool ht_is_summed_form(const char *path, const char *other)
 {
 	static const char raw[] = ".raw.json";

@@ -78,3 +78,57 @@ def test_a_rank_that_gets_slower_while_all_wait(tmp_path):
 def test_few_steps_say_nothing(tmp_path):
     write(tmp_path, [100] * 5)
     assert changes(tmp_path) == []
+
+
+def test_long_runs_of_one_level_are_told_to_be_that(tmp_path):
+    """Twelve runs of 1,200 steps and three ranks, all noise: at a level of 5 % one may tell a change, three are impossible (p < 0.02)."""
+    rng, n_told = random.Random(6), 0
+    for k in range(12):
+        (tmp_path / str(k)).mkdir()
+        for rank in range(3):
+            write(tmp_path / str(k), [100] * 1200, [noisy(rng, 50, 0.02) for _ in range(1200)], rank, 3)
+        n_told += any(row["change"] == "level" for row in changes(tmp_path / str(k)))
+    assert n_told <= 2
+
+
+def part_of(trace, to):
+    assert support.run("part", "step-changes", str(trace), "-o", str(to)).returncode == 0
+    return to
+
+
+def test_a_part_has_some_bytes_a_step(tmp_path):
+    """However many kernels there are, a step of a rank is a row of numbers: a run of weeks fits. Parts of ranks that come one by one
+    merge to the answer over all of them."""
+    rng = random.Random(7)
+    for rank in range(3):
+        (tmp_path / str(rank)).mkdir()
+        write(tmp_path / str(rank), [noisy(rng, 100 if i < 500 else 106) for i in range(1000)], rank=rank, n_ranks=3)
+        file = tmp_path / str(rank) / f"rank{rank}.json"
+        small = part_of(file, tmp_path / f"{rank}.part").stat().st_size
+        assert small < 200 * 1000
+        document = json.loads(file.read_text())
+        document["traceEvents"] += [{"ph": "X", "cat": "kernel", "name": f"kernel_{i % 50}", "pid": 0, "tid": 8, "ts": 100 * i, "dur": 1,
+                                     "args": {"device": 0, "stream": 8}} for i in range(5000)]
+        (tmp_path / "many.json").write_text(json.dumps(document))
+        assert part_of(tmp_path / "many.json", tmp_path / "many.part").stat().st_size < small + 1000
+        shown = support.run("merge", "step-changes", *(str(tmp_path / f"{k}.part") for k in range(rank + 1)), "--format", "csv")
+        whole = support.run("step-changes", *(str(tmp_path / str(k) / f"rank{k}.json") for k in range(rank + 1)), "--format", "csv")
+        assert shown.returncode == 0 and shown.stdout == whole.stdout and b"level,step time," in whole.stdout
+
+
+def test_a_folder_that_grows_is_read_bit_by_bit(tmp_path):
+    """Ranks that come one by one: each look reads the new file, and takes the others from the cache as they are."""
+    rng, folder, cache = random.Random(8), tmp_path / "run", tmp_path / "cache"
+    folder.mkdir()
+    known = {}
+    for rank in range(3):
+        write(folder, [noisy(rng, 100) for _ in range(30)], rank=rank, n_ranks=3)
+        for verb in ("step-changes", "summary"):
+            done = support.run(verb, str(folder), "--cache-dir", str(cache), "--format", "text")
+            assert done.returncode == 0, done.stderr
+            now = {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in cache.rglob("*") if path.is_file()}
+            assert {path: now.get(path) for path in known} == known  # nothing was read again
+            assert len(now) == rank + 1
+            known = now
+            if verb == "step-changes":
+                assert f"29 steps of {rank + 1} ranks".encode() in done.stdout

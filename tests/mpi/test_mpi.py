@@ -148,6 +148,23 @@ def test_ranks_are_given_as_in_one_process(mpi, tmp_path):
     assert b"does not say its rank" in alone("info", "t", cwd=tmp_path).stdout
 
 
+def test_changes_over_steps_are_the_same(tmp_path):
+    """60 steps of three ranks, one of which computes 20 % longer from step 30 on."""
+    for rank in range(3):
+        events = []
+        for i in range(60):
+            ts, dur = i * 1000, 500 + i % 3 + (100 if rank == 2 and i >= 29 else 0)
+            events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i + 1}", "pid": 1, "tid": 1, "ts": ts, "dur": 1000},
+                       {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": ts + 10, "dur": 5,
+                        "args": {"correlation": i + 1}},
+                       {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts + 20, "dur": dur,
+                        "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps(
+            {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": 3}, "traceEvents": events}))
+    one = check(HERE[0], 2, "step-changes", "--format", "csv", str(tmp_path))
+    assert one.stdout.count(b"level,GPU activity,2,30,") == 1
+
+
 @pytest.mark.parametrize("mpi", HERE)
 def test_standard_input(mpi, tmp_path):
     """It is where the launcher puts it, at process 0. A small one: MPICH's launcher gives up when a pipe is full."""

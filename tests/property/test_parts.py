@@ -23,6 +23,7 @@ OPTIONS = {
     "queue-length": [["--view", "series", "--top", "50"]],
     "memory-bandwidth": [["--view", "series", "--top", "50"]],
     "stragglers": [["--view", "collectives"]],
+    "what-if": [["--view", "slowdown"], ["--view", "gaps"], ["--scale", "@rank:1=median,gemm=0.5"]],
     "critical-path": [["--view", "path", "--instance", "0"]],
     "events": [["--columns", "rank,index,name,time_ns,ts_ns,args.correlation", "--where",
                 "cat = kernel", "--top", "200"]],

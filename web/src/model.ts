@@ -92,7 +92,14 @@ export interface Run {
   generation: number;      // grows when more of the run is read: ask tables again
 }
 
-export interface Runs { logdir: string; generation: number; scanning: boolean; runs: Run[] }
+// A store of the numbers of many runs (holotrace history).
+export interface History {
+  id: string;              // for URLs
+  name: string;            // its path below the log directory
+  generation: number;      // another one whenever the file is: ask again
+}
+
+export interface Runs { logdir: string; generation: number; scanning: boolean; runs: Run[]; histories: History[] }
 
 export interface Problem { error: string; file: string | null; offset: number | null; hint: string | null }
 

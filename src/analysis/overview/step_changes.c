@@ -3,7 +3,7 @@
  *
  *   level   a change point (job/changes.h) of the step time of the job; of a rank, of its GPU activity (durations but for communication) less the median
  *           of all ranks in that step, as what all ranks have in common is no rank's fault, and waiting makes step times of ranks alike. Chances count p
- *           times the places and series that it could have been in, and must be below 5 %; less than 1 % is not told
+ *           times the places and series that it could have been in (ht_change_chance), and must be below 5 %; less than 1 % is not told
  *   trend   where there is no new level: the median slope over all pairs of steps (Theil and Sen), when Kendall's test is sure (z above 4) and the run
  *           has drifted by 2 % or more
  *   period  steps above the median by 10 % and by 6 deviations (from the median of deviations), when three quarters of them are k apart: checkpoints, garbage
@@ -166,7 +166,7 @@ static enum ht_status find_levels(const struct series *s, size_t *ret_n)
 	        s->run->ctx, s->run->scratch, s->values, s->n, &options, &changes, &n));
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_change *c = &changes[i];
-		if (!(c->p * (double)(s->n - 1) * s->n_series <= ALARM_LEVEL))
+		if (!(ht_change_chance(c, s->n) * s->n_series <= ALARM_LEVEL))
 			continue;
 		put(s, "level", c->index, HT_NO_I64, c->mean_before, c->mean_after, c->p);
 		(*ret_n)++;

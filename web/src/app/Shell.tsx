@@ -16,6 +16,7 @@ import { Busy, Empty, ProblemBox } from "./parts";
 import { formatRoute, go, linkTo, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
+import { HistoryView } from "../views/History";
 import { PLACES, placeOf, tabsOf, viewOf } from "../views/registry";
 import type { Place } from "../views/registry";
 
@@ -193,7 +194,7 @@ function Middle() {
         <p>Choose one at the left.</p>
       </Empty>
     );
-  if (!isShown(app.run)) return <Unread />;
+  if (!isShown(app.run) && !view.untraced) return <Unread />;
   const View = view.component;
   return <View />;
 }
@@ -289,6 +290,16 @@ function NoRuns(props: { runs: Runs }) {
   );
 }
 
+// Stores of many runs, and no trace.
+function Alone(props: { runs: Runs; route: Route }) {
+  return (
+    <main class="main alone" id="main">
+      <span class="brand">Holotrace</span>
+      <HistoryView stores={props.runs.histories} route={props.route} />
+    </main>
+  );
+}
+
 function chooseRun(runs: Runs, route: Route): Run | undefined {
   return runs.runs.find((run) => run.id === route.run) ?? (route.run ? undefined : runs.runs[0]);
 }
@@ -355,7 +366,7 @@ export function Page() {
     const failed = watched.problem ?? problem?.problem;
     return <Start>{failed ? <ProblemBox status={0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;
   }
-  if (runs.runs.length === 0) return <NoRuns runs={runs} />;
+  if (runs.runs.length === 0) return runs.histories.length > 0 ? <Alone runs={runs} route={route} /> : <NoRuns runs={runs} />;
   if (!run) return <NoSuchRun runs={runs} route={route} />;
   const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
   const app: App = { route: within(run, route), run, base, runs, analyses: registry, routes };

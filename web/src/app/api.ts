@@ -1,6 +1,6 @@
 // The client of the HTTP interface: relative URLs, one place for errors, tables kept while their run's
 // generation lasts. Nothing here knows a view.
-import type { Analyses, Problem, Run, Runs, Table } from "../model";
+import type { Analyses, History, Problem, Run, Runs, Table } from "../model";
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -121,8 +121,21 @@ export function table(run: RunKey, verb: string, query: Query = {}, baseGenerati
   return keep(key, () => get<Table>(path, query));
 }
 
+const historyPath = (id: string) => `api/v1/histories/${encodeURIComponent(id)}`;
+
+// A table of a store of many runs. Asked once per generation of the file.
+export function historyTable(store: History, query: Query): Promise<Table> {
+  const path = historyPath(store.id);
+  return keep(`${store.generation} ${path}${queryText(query)}`, () => get<Table>(path, query));
+}
+
+export function historyUrl(id: string, query: Query, format: string): string {
+  return historyPath(id) + queryText({ ...query, format, ...safeFor(format) });
+}
+
+// What a person downloads is opened in a spreadsheet, which must not compute what a trace says.
+const safeFor = (format: string) => (format === "csv" ? { "safe-csv": "true" } : {});
+
 export function tableUrl(run: string, verb: string, query: Query, format: string): string {
-  // what a person downloads is opened in a spreadsheet, which must not compute what a trace says
-  const safe = format === "csv" ? { "safe-csv": "true" } : {};
-  return runPath(run, `table/${encodeURIComponent(verb)}`) + queryText({ ...query, format, ...safe });
+  return runPath(run, `table/${encodeURIComponent(verb)}`) + queryText({ ...query, format, ...safeFor(format) });
 }

@@ -1,7 +1,7 @@
 // What views need of the server, as hooks: a table while its run grows, and the runs themselves.
 import { useEffect, useState } from "preact/hooks";
-import type { Problem, Runs, Table } from "../model";
-import { ApiError, runs as askRuns, table as askTable } from "./api";
+import type { History, Problem, Runs, Table } from "../model";
+import { ApiError, historyTable, runs as askRuns, table as askTable } from "./api";
 import type { Query, RunKey } from "./api";
 import { queryText } from "./api";
 
@@ -23,14 +23,13 @@ export function problemOf(error: unknown): { problem: Problem; status: number } 
 
 const RETRY_MS = 2000;
 
-// verb null: nothing is asked yet. An answer for other options replaces the table at once when it comes; until
-// then the old one stays, marked busy.
-export function useTable(run: RunKey, verb: string | null, query: Query = {}, baseGeneration = 0): Asked {
+// What a key stands for, asked again when the key changes; null: nothing is asked yet. An answer for another key replaces the
+// table at once when it comes; until then the old one stays, marked busy.
+function useAsked(key: string | null, ask: () => Promise<Table>): Asked {
   const [asked, setAsked] = useState<Asked>(NOTHING);
   const [attempt, setAttempt] = useState(0);
-  const key = verb === null ? "" : `${run.id} ${run.generation} ${baseGeneration} ${verb} ${queryText(query)}`;
   useEffect(() => {
-    if (verb === null) {
+    if (key === null) {
       setAsked(NOTHING);
       return;
     }
@@ -44,7 +43,7 @@ export function useTable(run: RunKey, verb: string | null, query: Query = {}, ba
       if (failed.status === 0) timer = window.setTimeout(() => setAttempt(attempt + 1), RETRY_MS);
     };
     setAsked((before) => ({ ...before, busy: true }));
-    askTable(run, verb, query, baseGeneration).then((table) => {
+    ask().then((table) => {
       if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
     }, fail);
     return () => {
@@ -53,6 +52,18 @@ export function useTable(run: RunKey, verb: string | null, query: Query = {}, ba
     };
   }, [key, attempt]);
   return asked;
+}
+
+// verb null: nothing is asked yet.
+export function useTable(run: RunKey, verb: string | null, query: Query = {}, baseGeneration = 0): Asked {
+  const key = verb === null ? null : `${run.id} ${run.generation} ${baseGeneration} ${verb} ${queryText(query)}`;
+  return useAsked(key, () => askTable(run, verb ?? "", query, baseGeneration));
+}
+
+// query null: nothing is asked yet.
+export function useHistory(store: History, query: Query | null): Asked {
+  const key = query && `${store.id} ${store.generation} ${queryText(query)}`;
+  return useAsked(key, () => historyTable(store, query ?? {}));
 }
 
 export interface Watched {

@@ -13,6 +13,7 @@ import { Diff } from "./Diff";
 import { Distributed } from "./Distributed";
 import { Efficiency } from "./Efficiency";
 import { FlameGraph } from "./FlameGraph";
+import { History, historyIsThere } from "./History";
 import { Idle } from "./Idle";
 import { Iterations } from "./Iterations";
 import { Kernels } from "./Kernels";
@@ -36,6 +37,7 @@ export interface View {
   component: FunctionComponent;
   hidden?: true; // reached by links only
   there?: (app: App) => boolean; // absent: always
+  untraced?: true; // needs nothing of the run
 }
 
 // An entry at the left: what belongs together, as tabs. It opens with the first of them.
@@ -99,7 +101,14 @@ export const PLACES: readonly Place[] = [
       { id: "overlap", title: "Overlap", component: Overlap },
     ],
   },
-  { title: "Compare", key: "7", views: [{ id: "diff", title: "What changed", component: Diff }] },
+  {
+    title: "Compare",
+    key: "7",
+    views: [
+      { id: "diff", title: "What changed", component: Diff },
+      { id: "history", title: "History of runs", component: History, there: historyIsThere, untraced: true },
+    ],
+  },
   {
     title: "Explore",
     key: "8",

@@ -8,12 +8,17 @@ import { Frame, type FrameProps, full, shown, tick, type Unit } from "./frame";
 
 export interface Line { name: string; color: string; points: [number, number | null][]; stepped?: boolean; fill?: boolean }
 
+export interface PlaceMark { at: number; text: string; color: string }
+
 export interface LinesProps extends FrameProps {
   series: Line[];
   xUnit: Unit;
   yUnit: Unit;
   xName?: string;
   height?: number;
+  xLabels?: string[];                // what places 0, 1, ... are called
+  marks?: PlaceMark[];               // places on the x axis, with a line and a word
+  fit?: boolean;                     // the y axis holds the values, and need not begin at 0
   peaks?: boolean;                   // the highest point of each curve has its value
   onRange?: (from: number, to: number) => void;
 }
@@ -58,24 +63,52 @@ function drawPeaks(plot: uPlot, props: LinesProps): void {
   ctx.restore();
 }
 
+// A line from top to bottom and its word, each a line lower than the one before.
+function drawMarks(plot: uPlot, marks: readonly PlaceMark[]): void {
+  const { ctx, bbox } = plot, scale = devicePixelRatio || 1;
+  ctx.save();
+  ctx.font = sans(11 * scale, 600);
+  ctx.lineWidth = scale;
+  marks.forEach((mark, i) => {
+    const x = plot.valToPos(mark.at, "x", true), room = bbox.left + bbox.width - x;
+    ctx.strokeStyle = ctx.fillStyle = resolve(mark.color);
+    ctx.setLineDash([4 * scale, 3 * scale]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    const right = ctx.measureText(mark.text).width + 8 * scale < room;
+    ctx.textAlign = right ? "left" : "right";
+    ctx.fillText(mark.text, x + (right ? 4 : -4) * scale, bbox.top + (12 + 13 * (i % 4)) * scale);
+  });
+  ctx.restore();
+}
+
+// A tenth of their spread around the values.
+function fitted(min: number | null, max: number | null): [number, number] {
+  if (min === null || max === null || min === max) return [(min ?? 0) - 1, (max ?? 0) + 1];
+  return [min - (max - min) / 10, max + (max - min) / 10];
+}
+
 function options(props: LinesProps, width: number, height: number): uPlot.Options {
   const dim = resolve("var(--dim)"), grid = { stroke: resolve("var(--grid)"), width: 1 }, font = sans(11);
   const bytes = props.yUnit === "bytes";
   const steps = Array.from({ length: 60 }, (_, i) => 2 ** i);
+  const place = (value: number, otherwise: string) => props.xLabels ? props.xLabels[value] ?? "" : otherwise;
   return {
     width, height,
     padding: [10, 28, 0, 0],
     cursor: { drag: { x: true, y: false, setScale: !props.onRange }, points: { size: 5 } },
     legend: { live: true },
-    scales: { x: { time: false }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.06 : 1] } },
+    scales: { x: { time: false }, y: { range: (_, min, max) => props.fit ? fitted(min, max) : [0, max > 0 ? max * 1.06 : 1] } },
     axes: [
       { stroke: dim, font, grid, ticks: { show: false }, size: 24, space: 90, ...(props.xUnit === "count" ? { incrs: WHOLE } : {}),
-        values: (_, marks) => marks.map(mark => tick(mark, props.xUnit)) },
+        values: (_, marks) => marks.map(mark => place(mark, tick(mark, props.xUnit))) },
       { stroke: dim, font, grid, ticks: { show: false }, size: axisSize, ...(bytes ? { incrs: steps } : props.yUnit === "count" ? { incrs: WHOLE } : {}),
         values: (_, marks) => marks.map(mark => tick(mark, props.yUnit)) },
     ],
     series: [
-      { label: props.xName ?? "at", value: (_, value) => value === null ? "" : full(value, props.xUnit) },
+      { label: props.xName ?? "at", value: (_, value) => value === null ? "" : place(value, full(value, props.xUnit)) },
       ...props.series.map(line => {
         const color = resolve(line.color), paths = line.stepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
         return {
@@ -87,7 +120,10 @@ function options(props: LinesProps, width: number, height: number): uPlot.Option
       }),
     ],
     hooks: {
-      draw: [plot => { if (props.peaks) drawPeaks(plot, props); }],
+      draw: [plot => {
+        if (props.peaks) drawPeaks(plot, props);
+        if (props.marks) drawMarks(plot, props.marks);
+      }],
       setSelect: [plot => {
         if (!props.onRange || plot.select.width < 3) return;
         props.onRange(plot.posToVal(plot.select.left, "x"), plot.posToVal(plot.select.left + plot.select.width, "x"));
@@ -109,7 +145,7 @@ export function Lines(props: LinesProps) {
   return (
     <Frame {...props}>
       <div ref={box} class="ht-plot">
-        <div ref={place} role="img" aria-label={`${props.title}: ${props.series.map(line => line.name).join(", ")}`} />
+        <div ref={place} role="img" aria-label={`${props.title}: ${[...props.series.map(line => line.name), ...(props.marks ?? []).map(mark => mark.text)].join(", ")}`} />
       </div>
     </Frame>
   );

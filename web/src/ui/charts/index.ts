@@ -3,7 +3,7 @@ export { Flame, type FlameNode } from "./Flame";
 export { Frame, full, useTip, type TipLine, type Unit } from "./frame";
 export { HeatMap } from "./HeatMap";
 export { Roofline, type Mark, type Roof } from "./Roofline";
-export { Lines, type Line } from "./Lines";
+export { Lines, type Line, type PlaceMark } from "./Lines";
 export { Shares, type Share } from "./Shares";
 export { StackedBars, type Part } from "./StackedBars";
 export { Areas, type Band, type Moment } from "./Areas";
