@@ -156,6 +156,12 @@ static void put_item(struct making *m, uint32_t item, uint64_t value)
 		m->pf->failed = true;
 }
 
+/* NULL: it has none, and perhaps nobody has. */
+static const struct ht_pf_arg *args_of(const struct making *m, const struct ht_pf_record *r)
+{
+	return r->n_args ? (const struct ht_pf_arg *)m->pf->args.data + r->first_arg : NULL;
+}
+
 /* An arg of the row in hand, once per column. */
 static void put_arg(struct making *m, const struct ht_pf_arg *arg, bool top_level)
 {
@@ -222,8 +228,9 @@ static enum ht_status put_own_row(struct making *m, uint32_t i)
 {
 	const struct ht_pf_record *r = &m->records[i];
 	const struct ht_pf_layout *layout = (struct ht_pf_layout *)m->pf->layouts.data + r->layout;
-	const uint32_t *keys = (uint32_t *)m->pf->keys.data + layout->first_key;
-	const struct ht_pf_arg *args = (struct ht_pf_arg *)m->pf->args.data + r->first_arg;
+	const uint32_t *keys =
+	        layout->n_keys ? (uint32_t *)m->pf->keys.data + layout->first_key : NULL;
+	const struct ht_pf_arg *args = args_of(m, r);
 	size_t at = 0, n_top = 0;
 	for (uint32_t k = 0; k < layout->n_keys; k++)
 		n_top += keys[k] >= HT_FIELD_COUNT;
@@ -258,7 +265,7 @@ static const char *text_of(struct making *m, uint32_t id)
 
 static bool has_arg(const struct making *m, const struct ht_pf_record *r, uint32_t key)
 {
-	const struct ht_pf_arg *args = (struct ht_pf_arg *)m->pf->args.data + r->first_arg;
+	const struct ht_pf_arg *args = args_of(m, r);
 	for (uint32_t i = 0; i < r->n_args; i++)
 		if (args[i].key == key)
 			return true;
@@ -314,7 +321,7 @@ static void put_agent(struct making *m, const struct ht_pf_record *r, const stru
 		put_more(m, m->device, agent);
 		put_more(m, m->stream, queue);
 	}
-	const struct ht_pf_arg *args = (struct ht_pf_arg *)m->pf->args.data + r->first_arg;
+	const struct ht_pf_arg *args = args_of(m, r);
 	for (uint32_t i = 0; i < r->n_args; i++)
 		if (args[i].key == m->corr_id && args[i].type == HT_ARG_I64 &&
 		        !has_arg(m, r, m->correlation))
@@ -323,7 +330,7 @@ static void put_agent(struct making *m, const struct ht_pf_record *r, const stru
 
 static void put_args(struct making *m, const struct ht_pf_record *r, bool top_level)
 {
-	const struct ht_pf_arg *args = (struct ht_pf_arg *)m->pf->args.data + r->first_arg;
+	const struct ht_pf_arg *args = args_of(m, r);
 	for (uint32_t i = 0; i < r->n_args; i++)
 		if (args[i].is_top == top_level)
 			put_arg(m, &args[i], top_level);
