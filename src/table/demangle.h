@@ -3,9 +3,9 @@
  *
  *   _ZN2at6native6kernelILi4ENS0_3addIfEEEEvT0_    at::native::kernel<4, add<float>>
  *
- * What names a function is read: nested names, template arguments, builtin types, literals. Names that are
- * said by reference to earlier ones (substitutions) lose their prefix; arguments and the return type are left
- * out. Whatever does not read so stays mangled.
+ * What names a function is read: nested names, template arguments and packs, builtin types, literals, addresses of functions. References
+ * to earlier parts (substitutions) become what they refer to; scopes that were named before are left out, and so are the function's
+ * parameters and its return type. Whatever does not read so stays mangled.
  */
 #ifndef HT_TABLE_DEMANGLE_H
 #define HT_TABLE_DEMANGLE_H

@@ -73,6 +73,22 @@ static void test_demangle(void **state)
 		        "at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, "
 		        "std::array<char*, 3>>" },
 		{ "_ZN12_GLOBAL__N_11kILb1ELin2EEEvv", "(anonymous namespace)::k<true, -2>" },
+		/* references, packs, enumerators, functions, types of 16 bits; what a type is inside of is said where it has arguments */
+		{ "_ZN7ck_tile6kentryILi256E9TransposeIDF16_Lb1EEJPKDF16_PDF16_iiEEEvDpT1_",
+		        "ck_tile::kentry<256, Transpose<_Float16, true>, _Float16 const*, _Float16*, int, int>" },
+		{ "_ZN1t5entryILi1ENS_6KernelINS_4PipeIfLNS_4ModeE1EEENS_3seqIJLi1ELi2ELi3EEEENS4_4ArgsEXadL_"
+		  "ZNS_5twiceEiEEEEJPKfPfEEEvDpT1_",
+		        "t::entry<1, Kernel<Pipe<float, (Mode)1>, seq<1, 2, 3>, Pipe<float, (Mode)1>::Args, "
+		        "&twice(int)>, float const*, float*>" },
+		{ "_ZN1t5entryILi1ENS_6KernelINS_4PipeIfLNS_4ModeE1EEENS_3seqIJLi1ELi2ELi3EEEENS2_IiLS3_1EE4"
+		  "ArgsEXadL_ZNS_6thriceEiEEEEJPKfONS5_IJEEEEEEvDpT1_",
+		        "t::entry<1, Kernel<Pipe<float, (Mode)1>, seq<1, 2, 3>, Pipe<int, (Mode)1>::Args, "
+		        "&thrice(int)>, float const*, seq<>&&>" },
+		{ "_ZN1t5entryILi1ENS_6KernelINS_4PipeIfLNS_4ModeE0EEENS_3seqIJLi1ELi2EEEENS2_IiLS3_0EE4ArgsE"
+		  "XadL_ZNS_6thriceEiEEEEJPFvfPS6_EEEEvDpT1_",
+		        "t::entry<1, Kernel<Pipe<float, (Mode)0>, seq<1, 2>, Pipe<int, (Mode)0>::Args, "
+		        "&thrice(int)>, void (float, seq<1, 2>*)*>" },
+		{ "_ZN1a1kINS_1bES1_S9_EEvv", "" },
 		{ "_Z", "" },
 		{ "_ZN3foo", "" },
 		{ "_Z99foo", "" },
@@ -80,7 +96,7 @@ static void test_demangle(void **state)
 		{ "_ZN1aIIIIIIIIIIIIIIIIIIIIIIIIIIIIIII", "" },
 	};
 	for (size_t i = 0; i < HT_COUNT(cases); i++) {
-		char buf[256];
+		char buf[512];
 		size_t n = ht_demangle(cases[i].text, strlen(cases[i].text), buf, sizeof buf - 1);
 		buf[n] = '\0';
 		assert_string_equal(buf, cases[i].want);
