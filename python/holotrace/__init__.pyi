@@ -139,7 +139,7 @@ class Table:
     def to_csv(
         self, path: str | os.PathLike[str] | IO[str] | None = None, *, safe_csv: bool = False
     ) -> str | None: ...
-    def to_pandas(self, *, categorical: bool = False, copy: bool = False) -> pandas.DataFrame: ...
+    def to_pandas(self, *, categorical: bool = False, copy: bool = True) -> pandas.DataFrame: ...
     def to_polars(self) -> polars.DataFrame: ...
     def to_arrow(self) -> pyarrow.Table: ...
     def plot(self, y: str | None = None, *, top: int = 30, roofs: Table | None = None) -> plotly.graph_objects.Figure: ...
@@ -169,6 +169,9 @@ def serve(
     height: int = 900,
     path_prefix: str | None = None,
 ) -> Server: ...
+<<<<<<< HEAD
+def diff(baseline: Session | _Sources, run: Session | _Sources, **arguments: Any) -> Table: ...
+=======
 def history(
     store: _Path,
     *,
@@ -187,6 +190,7 @@ def history(
     top: int = 0,
 ) -> Table: ...
 def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
+>>>>>>> jobs
 
 _Run = Session | _Path
 
@@ -760,8 +764,8 @@ class Session:
             host_self_ns [ns]: its time without operators and runtime calls inside
             host_total_ns [ns]: its time
             tc_eligible: it, or an operator inside it, can run on tensor cores, or did
-            tc_self_pct [%]: share of device_self_ns on tensor cores, 0 without any
-            tc_total_pct [%]: share of device_total_ns on tensor cores, 0 without any
+            tc_self_pct [%]: share of device_self_ns known to be on tensor cores, 0 without any
+            tc_total_pct [%]: share of device_total_ns known to be on tensor cores, 0 without any
             device_share [ratio]: device_self_ns over that of all rows
             host_share [ratio]: host_self_ns over that of all rows
         """
@@ -800,7 +804,7 @@ class Session:
 
         Columns:
             name: kernel
-            tensor_cores: whether it runs on tensor cores, by its name
+            tensor_cores: whether it runs on tensor cores, by its name or the types of its operator; null when neither tells
             calls: kernels
             total_ns [ns]: sum of their durations
             mean_ns [ns]: mean duration
@@ -1107,7 +1111,7 @@ class Session:
     def attribution(
         self,
         *,
-        view: Literal['methods', 'origins', 'graphs', 'compile'] = 'methods',
+        view: Literal['methods', 'origins', 'lines', 'graphs', 'compile', 'compile-timeline'] = 'methods',
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1125,7 +1129,7 @@ class Session:
             holotrace.open("traces/").attribution(top=10)
 
         Arguments:
-            view: GPU time by method, by kernel and origin, kinds of graph launches, or graphs of torch.compile (methods, origins, graphs, compile)
+            view: GPU time by method, by kernel and origin, by line of code, kinds of graph launches, graphs of torch.compile, or what it did when (methods, origins, lines, graphs, compile, compile-timeline)
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1143,12 +1147,15 @@ class Session:
             kernels: GPU activities: kernels, memcpy, memset
             gpu_ns [ns]: their summed time
             share [ratio]: of the summed GPU time of the rank
+            via: of generated kernels, where their operators are known from: provenance, code (comments of the generated code), name
         """
         ...
     def iterations(
         self,
         *,
         view: Literal['phases', 'list'] = 'phases',
+        kv_bytes_per_token: int = 0,
+        device_spec: str | Iterable[str] | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
         annotation: str | Iterable[str] | None = None,
@@ -1167,6 +1174,8 @@ class Session:
 
         Arguments:
             view: sums by phase, or a row per iteration (phases, list)
+            kv_bytes_per_token: bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x bytes of an element; 0: what attached rules say
+            device_spec: what the device can do, as efficiency takes it: hbm=3350
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -1195,6 +1204,9 @@ class Session:
             steady_tokens_per_s: tokens over wall time in it
             steady_p50_ns [ns]: median wall time of its iterations
             steady_p99_ns [ns]: 99th percentile of it
+            kv_bytes [bytes]: KV entries read x bytes of one; null where the size of one is not known
+            kv_bytes_per_s: of them, per second of the phase's GPU time
+            kv_bandwidth_share [ratio]: of the peak memory bandwidth of the device; null where that is not known
         """
         ...
     def kernel_types(
@@ -1299,6 +1311,7 @@ class Session:
     def annotation_breakdown(
         self,
         *,
+        view: Literal['annotations', 'origins'] = 'annotations',
         source: Literal['gpu', 'cpu'] = 'gpu',
         num_kernels: int = 1000,
         duration_ratio: float = 0.8,
@@ -1316,13 +1329,14 @@ class Session:
     ) -> Table:
         """How long did each user annotation take, on the GPU or on the host?
 
-        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last.
+        Durations of user annotations by name. On the GPU an annotation lasts from the first to the last kernel launched inside it, per stream. By rank, sum descending, name; others last. Origins: GPU activity by the innermost annotation around its launch, each activity once.
 
             holotrace.open("traces/").annotation_breakdown(top=10)
 
         Answers what get_gpu_user_annotation_breakdown of HTA answers.
 
         Arguments:
+            view: durations of annotations, or their GPU activity by operator, module and line (annotations, origins)
             source: annotations on the GPU or on the host (gpu, cpu)
             num_kernels: names to show per rank; 0: as many as duration_ratio asks for
             duration_ratio: how much the shown names cover when some are folded
@@ -2184,7 +2198,7 @@ class Session:
     ) -> Table:
         """How much memory is in use over time, what holds it, and when does it peak?
 
-        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file.
+        The allocator's totals after every allocation and free of the traces, or the running sums per category of a raw memory timeline file; with an attached execution trace categories are derived from what operators do with the tensors.
 
             holotrace.open("traces/").memory_timeline(top=10)
 
@@ -2213,12 +2227,13 @@ class Session:
             share_at_peak [ratio]: that over the total's peak
             final_bytes [bytes]: held after the last event
             changes: points at which it changed
+            source: who says the category: recorded (memory timeline), execution-trace (derived); null for totals
         """
         ...
     def memory_curve(
         self,
         *,
-        view: Literal['curve', 'peaks', 'operators'] = 'curve',
+        view: Literal['curve', 'peaks', 'operators', 'fullest'] = 'curve',
         points: int = 10240,
         bands: int = 12,
         rank: int | str | Iterable[int] | None = 'all',
@@ -2238,7 +2253,7 @@ class Session:
             holotrace.open("traces/").memory_curve(top=10)
 
         Arguments:
-            view: every point, the peaks of each curve, or what operators hold (curve, peaks, operators)
+            view: every point, the peaks of each curve, or what operators hold, of all devices or the fullest (curve, peaks, operators, fullest)
             points: at most so many points per curve; 0: all
             bands: operators that view operators shows by name
             rank: ranks to look at: numbers, ranges, all
@@ -2356,7 +2371,7 @@ class Session:
     def memory_snapshot(
         self,
         *,
-        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'events', 'timeline', 'fullest'] = 'summary',
+        view: Literal['summary', 'peak', 'leaks', 'oom', 'fragmentation', 'segments', 'churn', 'pools', 'blocks', 'map', 'events', 'timeline', 'fullest'] = 'summary',
         by: Literal['frame', 'stack', 'module', 'annotation', 'category', 'pool', 'size', 'operator', 'step'] = 'frame',
         at: str | Iterable[str] | None = None,
         rules: str | Iterable[str] | None = None,
@@ -2381,13 +2396,13 @@ class Session:
             holotrace.open("traces/").memory_snapshot(top=10)
 
         Arguments:
-            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, events, timeline, fullest)
+            view: what to show (summary, peak, leaks, oom, fragmentation, segments, churn, pools, blocks, map, events, timeline, fullest)
             by: what blocks are grouped by: the user's own line, the stack, the module's forward, annotations, the category, the pool, the size; with attach= the operator or step of the trace (frame, stack, module, annotation, category, pool, size, operator, step)
-            at: moment that peak, fragmentation and blocks show: peak, end, oom, number of an event, or time since the first (1.5s)
+            at: moment that peak, fragmentation, blocks and map show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
             range: events that timeline and events show, from A to B: "1s:1.5s", "4000:5000", "peak:"
-            points: points of the timeline
+            points: points of the timeline, and of the longest segment of map
             bands: keys of the timeline; the rest is one
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -2423,7 +2438,7 @@ class Session:
             leak_key: line whose blocks pile up most from step to step; null: none
             leak_bytes_per_step [bytes]: by how much
             oom_class: why the first request that failed did so; null: none failed
-            fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; from 4 on fragmented
+            fragmentation_ratio: free in pieces over what was wanted when a segment was taken, at most; fragmented from 4 on, where that is a fifth of what was reserved
             idle_pool_bytes [bytes]: reserved and not active at the end in private pools, such as those of CUDA graphs
             peak_key_2: who holds most but one
             peak_share_2 [ratio]: its share of the peak
@@ -2655,22 +2670,22 @@ class Session:
     ) -> Table:
         """How much longer is a step, and which operators and kernels explain it?
 
-        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU activity counts by its duration. Per name over the chosen ranks and steps of both runs, test minus control, with 95 % intervals over steps; what may be noise is folded.
+        Every moment of a step belongs to the innermost row of its thread, or of the backward pass that this waits for; GPU activity counts by its duration. Per name over the chosen ranks and steps of both runs, this run minus the baseline, with 95 % intervals over steps; what may be noise is folded.
 
             holotrace.open("before/").diff(holotrace.open("after/"))
 
         Answers what TraceDiff.compare_traces, TraceDiff.ops_diff of HTA answers.
 
         Arguments:
-            other: the session to compare with; self is the control
+            other: the session to compare with; self is the baseline
             view: names that explain the difference; step and GPU time only; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, operators, kernels, modules, memory)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
             all_rows: show every row, also those that may be noise
-            control_rank: ranks of control: 0,2-3 or all
-            test_rank: ranks of test: 0,2-3 or all
-            control_step: steps of control: 3-5,7 or all
-            test_step: steps of test: 3-5,7 or all
+            control_rank: ranks of the baseline: 0,2-3 or all
+            test_rank: ranks of this run: 0,2-3 or all
+            control_step: steps of the baseline: 3-5,7 or all
+            test_step: steps of this run: 3-5,7 or all
             short_names: without template arguments and parameters
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -2685,17 +2700,17 @@ class Session:
         Columns:
             name: operator, annotation, runtime call, kernel, copy or set; others: names within noise, and beyond the 65,536 largest changes
             device: cpu: on the thread of the steps or in the backward pass that it waits for; background: other host threads; gpu; null with hta_compat
-            control_count: events of this name in control
-            test_count: events of this name in test
-            diff_count: test minus control
-            control_ns [ns]: their own time in control, over all ranks and steps
-            test_ns [ns]: their own time in test
-            diff_ns [ns]: test minus control
-            change_share [ratio]: diff_ns over control_ns, null without control
+            control_count: events of this name in the baseline
+            test_count: events of this name in this run
+            diff_count: this run minus the baseline
+            control_ns [ns]: their own time in the baseline, over all ranks and steps
+            test_ns [ns]: their own time in this run
+            diff_ns [ns]: this run minus the baseline
+            change_share [ratio]: diff_ns over control_ns, null without a baseline
             change: added, removed, more or fewer calls; slower, faster or within noise; equal
             control_step_ns [ns]: control_ns per step and rank
             test_step_ns [ns]: test_ns per step and rank
-            step_diff_ns [ns]: test minus control, per step and rank
+            step_diff_ns [ns]: this run minus the baseline, per step and rank
             low_ns [ns]: lower end of its 95 % interval over steps
             high_ns [ns]: upper end
             share [ratio]: step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu)
@@ -2722,7 +2737,7 @@ class Session:
         sort: str | Iterable[str] | None = None,
         top: int = 0,
     ) -> Table:
-        """Is the test slower than the base, beyond what is allowed and beyond noise?
+        """Is this run slower than the baseline, beyond what is allowed and beyond noise?
 
         Means over runs of the means over steps; Student's t over the spread of runs, which one run on each side cannot show and which is assumed then (15 % on the host, 0.5 % of the GPU's kernels together, 0.6 % of each). Fails when a change is above max_slowdown and its interval above 0.
 
@@ -2730,12 +2745,12 @@ class Session:
 
         Arguments:
             other: the other sessions: those of base besides self, then those of test
-            max_slowdown: how much slower test may be: 0.03 or 3%
+            max_slowdown: how much slower this run may be: 0.03 or 3%
             metric: what to judge; all is all but efficiency, which is GPU time over the least time at the roofs of the device (all, step, gpu, kernel, comm, efficiency)
             confidence: how sure to be before failing, over all that is judged
             min_share: share of the GPU time from which a kernel is judged
             all_rows: show kernels that are neither slower nor faster too, and those of one side only
-            n_base: how many of the runs are the base, from the first
+            n_base: how many of the runs are the baseline, from the first
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
             annotation: only what runs inside annotations whose name contains this
@@ -2751,9 +2766,9 @@ class Session:
             name: of the kernel
             rank: rank that alone changed; null: all
             verdict: slower: fails the gate; faster; same: a slowdown beyond the limit is excluded; unclear: it is not; added, removed: on one side only
-            base_ns [ns]: per step and rank, mean over the runs of base
-            test_ns [ns]: likewise of test
-            change_share [ratio]: test over base, less 1
+            base_ns [ns]: per step and rank, mean over the runs of the baseline
+            test_ns [ns]: likewise of this run
+            change_share [ratio]: this run over the baseline, less 1
             low_share [ratio]: lower end of its interval
             high_share [ratio]: upper end
             detectable_share [ratio]: slowdown that the gate would have found four times of five
@@ -2761,7 +2776,7 @@ class Session:
             step_noise [ratio]: deviation between the steps of a run
             run_noise [ratio]: deviation between runs beyond that
             noise_source: whether run_noise was measured or is assumed
-            base_runs: runs of base
-            test_runs: runs of test
+            base_runs: runs of the baseline
+            test_runs: runs that are compared with them
         """
         ...
