@@ -562,9 +562,13 @@ static enum ht_status find_tops(struct ht_findings *f)
 			last->rank = rows[i].top.rank;
 		}
 	}
-	for (int k = 0; k < HT_N_TOP_KINDS; k++)
-		if (f->tops[k].n)
-			qsort(f->tops[k].list, f->tops[k].n, sizeof *tops, by_time);
+	for (int k = 0; k < HT_N_TOP_KINDS; k++) {
+		struct ht_tops *of = &f->tops[k];
+		if (of->n)
+			qsort(of->list, of->n, sizeof *tops, by_time);
+		while (of->n && of->list[of->n - 1].ns <= 0)
+			of->n--;
+	}
 	return HT_OK;
 }
 

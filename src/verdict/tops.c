@@ -157,6 +157,7 @@ static void put_most(struct times *t, ht_table *table)
 static enum ht_status put_times(struct times *t, ht_table *table)
 {
 	size_t n = 0;
+	bool has_others = !ht_findings_is_alone(t->run);
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].kind == HT_TOP_COMM) {
 			const char *brief = ht_name_shorten(t->run, t->list[i].name);
@@ -171,7 +172,8 @@ static enum ht_status put_times(struct times *t, ht_table *table)
 		struct timed sum = t->list[first];
 		for (end = first + 1; end < t->n && !by_kind_and_name(&sum, &t->list[end]); end++)
 			pool(&sum, &t->list[end]);
-		if (sum.ns > 0)
+		/* calls without time count where the name has time on another rank */
+		if (sum.ns > 0 || (sum.count && has_others && sum.kind == HT_TOP_OPERATOR))
 			t->list[n++] = sum;
 	}
 	t->n = n;

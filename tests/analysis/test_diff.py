@@ -59,7 +59,7 @@ def test_diff_counts_and_times(two):
     assert table["cpu", "others"]["change"] == "equal" and table["cpu", "others"]["control_step_ns"] == "100000"
     sizes = [abs(int(r["diff_ns"])) for r in found if r["name"] != "others"]
     assert sizes == sorted(sizes, reverse=True) and found[-1]["name"] == "others"
-    assert "steps 1–2; test: rank 0, steps 5–6" in notes("diff", *two, *steps)[-1]
+    assert "steps 1–2; this run: rank 0, steps 5–6" in notes("diff", *two, *steps)[-1]
     # all complete steps, as many as each side has
     gemm = by_name(rows("diff", *two))["gpu", "gemm"]
     assert (gemm["control_count"], gemm["test_count"]) == ("3", "8")

@@ -126,7 +126,10 @@ def test_numbers_are_those_of_the_command_line(site, tmp_path):
     known = {row[0] for row in CASES} | {"diff"}  # which has two runs, and a test below
     plain = {analysis["page_view"]: (analysis["name"],) for analysis in served.get(url, "analyses")["analyses"]
              if analysis["page_view"] and analysis["page_view"] not in known}
-    look(root, url, CASES + [(view, "straggler", "", [verb], 0) for view, verb in plain.items()], tmp_path)
+    # a run that serves nobody has no iterations: the page says so instead of an empty table (test_origin.py has one that does)
+    shown = [(view, "straggler", "", [verb], 0) for view, verb in plain.items() if served.table(*verb, root / "straggler")["rows"]]
+    assert len(shown) >= len(plain) - 1
+    look(root, url, CASES + shown, tmp_path)
 
 
 def test_diff(site, tmp_path):
