@@ -29,7 +29,7 @@ try {
   await ended(server);
   await page.locator(".strip.failed", { hasText: "does not answer" }).waitFor({ timeout: WAIT_MS });
   if (await rows(page, "kernels").count() === 0) throw new Error("what was shown is gone");
-  await page.locator("nav a", { hasText: "Operators" }).click();
+  await page.getByRole("link", { name: "Operators", exact: true }).click();
   await page.locator(".state.problem", { hasText: "Is holotrace serve still running?" }).first().waitFor({ timeout: WAIT_MS });
   server = await serve();
   await page.locator(".strip.failed").waitFor({ state: "detached", timeout: WAIT_MS });

@@ -122,7 +122,7 @@ def test_leaks(planted):
     assert bool(found) == (planted.name == "leak"), found
     if found:
         row, = found
-        per_step = sum(block.size for block in planted.kept) / len(planted.kept)
+        per_step = sum(block.requested for block in planted.kept) / len(planted.kept)
         assert row["key"] == "train.py:88 log"
         assert abs(float(row["bytes_per_step"]) - per_step) <= 0.05 * per_step
 
