@@ -74,7 +74,7 @@ def test_frames_can_be_written_to(events):
     for name in frame.columns:
         frame.loc[0, name] = frame.loc[1, name]
     frame["ts_ns"] += 1
-    frame["ts_ns"].to_numpy()[0] = 7
+    frame.loc[0, "ts_ns"] = 7
     assert frame["ts_ns"][:2].tolist() == [7, before[1] + 1] and events["ts_ns"].to_list() == before
 
 
