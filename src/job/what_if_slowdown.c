@@ -94,24 +94,49 @@ static double transfer_of(const struct ht_event_job *job, const struct ht_event_
 	return most;
 }
 
-/* Collectives of a kind, size and number of bytes stand together; each has the median of them. */
+static uint64_t key_of_kind(const struct ht_event_unit *unit)
+{
+	int64_t key[3] = { unit->of->kind, unit->n, unit->of->bytes };
+	return ht_hash(key, sizeof key);
+}
+
+static uint64_t key_of_group(const struct ht_event_unit *unit)
+{
+	return ht_hash(unit->of->group, strlen(unit->of->group));
+}
+
+/* Collectives with equal keys stand together. Memory in scratch. */
+static enum ht_status order_units(const struct slowdown *s,
+        uint64_t (*key_of)(const struct ht_event_unit *), uint64_t **ret_keys, uint32_t **ret_order)
+{
+	const struct ht_event_job *job = &s->a->job;
+	struct ht_arena *scratch = s->a->run->scratch;
+	uint64_t *keys = ht_arena_room(scratch, (job->n_units + (size_t)1) * sizeof *keys);
+	uint32_t *order = ht_arena_room(scratch, (job->n_units + (size_t)1) * sizeof *order);
+	if (!keys || !order)
+		return ht_fail_nomem(s->a->run->ctx);
+	for (uint32_t u = 0; u < job->n_units; u++) {
+		keys[u] = key_of(&job->units[u]);
+		order[u] = u;
+	}
+	*ret_keys = keys;
+	*ret_order = order;
+	return ht_sort_keys(s->a->run->ctx->mem, keys, order, job->n_units)
+	               ? HT_OK
+	               : ht_fail_nomem(s->a->run->ctx);
+}
+
+/* A collective has the median of those of its kind, size and bytes. */
 static enum ht_status find_transfers(struct slowdown *s)
 {
 	struct ht_event_job *job = &s->a->job;
-	struct ht_arena *scratch = s->a->run->scratch;
-	uint64_t *keys = ht_arena_room(scratch, (job->n_units + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_room(scratch, (job->n_units + 1) * sizeof *order);
-	double *values = ht_arena_room(scratch, 2 * (job->n_units + 1) * sizeof *values);
-	if (!keys || !order || !values)
+	double *values =
+	        ht_arena_room(s->a->run->scratch, 2 * (job->n_units + (size_t)1) * sizeof *values);
+	uint64_t *keys;
+	uint32_t *order;
+	if (!values)
 		return ht_fail_nomem(s->a->run->ctx);
-	for (uint32_t u = 0; u < job->n_units; u++) {
-		const struct ht_collective *c = job->units[u].of;
-		int64_t key[3] = { c->kind, job->units[u].n, c->bytes };
-		keys[u] = ht_hash(key, sizeof key);
-		order[u] = u;
-	}
-	if (!ht_sort_keys(s->a->run->ctx->mem, keys, order, job->n_units))
-		return ht_fail_nomem(s->a->run->ctx);
+	HT_TRY(order_units(s, key_of_kind, &keys, &order));
 	for (size_t i = 0, end; i < job->n_units; i = end) {
 		for (end = i; end < job->n_units && keys[end] == keys[i]; end++)
 			values[end - i] = transfer_of(job, &job->units[order[end]]);
@@ -245,23 +270,14 @@ static void find_types(struct slowdown *s, struct ht_what_if_slowdown *ret)
 
 /* ---- what else it may be ---- */
 
-/* The group whose transfers take the most above the ideal; collectives of a group are brought together. */
+/* The group whose transfers take the most above the ideal. */
 static enum ht_status find_link(const struct slowdown *s, const char **ret_group)
 {
 	const struct ht_event_job *job = &s->a->job;
-	struct ht_arena *scratch = s->a->run->scratch;
-	uint64_t *keys = ht_arena_room(scratch, (job->n_units + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_room(scratch, (job->n_units + 1) * sizeof *order);
 	double most = 0, sum = 0;
-	if (!keys || !order)
-		return ht_fail_nomem(s->a->run->ctx);
-	for (uint32_t u = 0; u < job->n_units; u++) {
-		const char *group = job->units[u].of->group;
-		keys[u] = ht_hash(group, strlen(group));
-		order[u] = u;
-	}
-	if (!ht_sort_keys(s->a->run->ctx->mem, keys, order, job->n_units))
-		return ht_fail_nomem(s->a->run->ctx);
+	uint64_t *keys;
+	uint32_t *order;
+	HT_TRY(order_units(s, key_of_group, &keys, &order));
 	for (size_t i = 0; i < job->n_units; i++) {
 		const struct ht_event_unit *unit = &job->units[order[i]];
 		sum = i && keys[i] == keys[i - 1] ? sum : 0;

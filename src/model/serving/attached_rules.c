@@ -1,18 +1,14 @@
 /*
  * attached_rules.c - rules for annotations of serving engines (iteration_rules.h) as a file that joins a trace.
  */
-#include "attach/kind.h"
-#include "base/text.h"
+#include "attach/loaded_text.h"
 #include "model/run.h"
 #include "model/serving/iteration_rules.h"
 
 #include <string.h>
 
-#define MAX_BYTES ((size_t)1 << 20)
-
 struct loaded {
-	struct ht_mem *mem;
-	struct ht_arena arena;
+	struct ht_loaded_text head;
 	struct ht_iteration_rules rules;
 };
 
@@ -32,33 +28,16 @@ static bool sniff(const struct ht_attach_head *head)
 	return (n > 10 && !memcmp(at, "iteration ", 10)) || (n > 6 && !memcmp(at, "model ", 6));
 }
 
-static void let_go(void *data)
+static enum ht_status read_rules(ht_ctx *ctx, const char *path, char *text, void *to)
 {
-	struct loaded *loaded = data;
-	struct ht_mem *mem = loaded->mem;
-	ht_arena_done(&loaded->arena);
-	ht_mem_free(mem, loaded, sizeof *loaded);
-	ht_mem_release(mem);
+	struct loaded *loaded = to;
+	return ht_iteration_rules_read(ctx, path, text, &loaded->head.arena, &loaded->rules);
 }
 
 static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
 {
-	struct loaded *loaded = ht_mem_alloc(ctx->mem, sizeof *loaded);
-	struct ht_vec text = { 0 };
-	if (!loaded)
-		return ht_fail_nomem(ctx);
-	loaded->mem = ht_mem_retain(ctx->mem);
-	ht_arena_init(&loaded->arena, loaded->mem);
-	enum ht_status status = ht_attachment_text(ctx, attachment, 0, MAX_BYTES, &text);
-	if (status == HT_OK)
-		status = ht_iteration_rules_read(
-		        ctx, attachment->path, text.data, &loaded->arena, &loaded->rules);
-	ht_vec_free(ctx->mem, &text, 1);
-	if (status != HT_OK)
-		let_go(loaded);
-	else
-		*ret_data = loaded;
-	return status;
+	static const struct ht_text_reader how = { .read = read_rules };
+	return ht_text_load(ctx, attachment, sizeof(struct loaded), &how, ret_data);
 }
 
 enum ht_status ht_iteration_rules_attached(
@@ -107,6 +86,6 @@ const struct ht_attach_kind ht_attach_kind_iteration_rules = {
 	.use = "iterations knows the annotations that it describes",
 	.sniff = sniff,
 	.load = load,
-	.free = let_go,
+	.free = ht_text_free,
 	.judge = judge,
 };
