@@ -125,6 +125,14 @@ def bundled_traces(max_bytes=None):
     return [path for path, n in _bundled if max_bytes is None or n <= max_bytes]
 
 
+def sample_traces(max_bytes=None):
+    """Of ranks of a run, or of repetitions, the first, as the others are of its kind; all of them with HOLOTRACE_LONG."""
+    kinds = {}
+    for path in bundled_traces(max_bytes):
+        kinds.setdefault(path if LONG else path.parent / re.sub(r"[0-9]+", "", path.name), path)
+    return list(kinds.values())
+
+
 def extra_traces():
     """Traces below $HOLOTRACE_EXTRA_DATA, none when it is not set."""
     folder = os.environ.get("HOLOTRACE_EXTRA_DATA")

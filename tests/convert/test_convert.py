@@ -13,7 +13,7 @@ import pytest
 
 import support
 
-SMALL = support.bundled_traces(max_bytes=6_000_000)
+SMALL = support.sample_traces(max_bytes=6_000_000)
 TRAIN = support.ROOT / "examples" / "train" / "train.json.gz"
 DDP = sorted((support.ROOT / "examples" / "ddp").glob("ddp_rank*.json.gz"))
 TIMES = ("ts", "dur")

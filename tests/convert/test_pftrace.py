@@ -13,7 +13,7 @@ import pytest
 import support
 from pftrace import BEGIN, COUNTER, END, INSTANT, Trace, field, fixed64, message, one, packet
 
-EXAMPLES = [p for p in support.bundled_traces() if "examples" in str(p)]
+EXAMPLES = [p for p in support.sample_traces() if "examples" in str(p)]
 
 
 def convert(source, target, *options):

@@ -6,7 +6,7 @@ import pytest
 import inside
 import support
 
-TRACES = [p for p in support.bundled_traces() + support.extra_traces()
+TRACES = [p for p in support.sample_traces() + support.extra_traces()
           if any(part.encode() in support.trace_bytes(p) for part in ('"kernel"', '"Kernel"'))]
 
 

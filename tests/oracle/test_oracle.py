@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import oracle  # noqa: E402
 
 BASE = "index,ts_ns,dur_ns,ph,cat,name,pid,tid,correlation"
-TRACES = support.bundled_traces() + support.extra_traces()
+TRACES = support.sample_traces() + support.extra_traces()
 KEYS_PER_RUN = 40
 
 

@@ -1,5 +1,5 @@
-"""Every view of the page on the bundled traces, in Chromium: the numbers are the command line's, pictures of both themes
-at two widths are kept in build/screenshots, nothing is wider than the page, and the console is silent.
+"""Every view of the page on the bundled traces, in Chromium: the numbers are the command line's, nothing is wider than
+the page, and the console is silent. With HOLOTRACE_LONG pictures of both themes at two widths are kept in build/screenshots.
 
 With HOLOTRACE_EXTRA_DATA the samples of an Ascend profiler below it are looked at too.
 """
@@ -114,7 +114,7 @@ def look(root, url, rows, tmp_path):
     pictures, found = set(), ids(url)
     wanted = tmp_path / "wanted.json"
     wanted.write_text(json.dumps([wanted_view(root, found, row, pictures) for row in rows]))
-    served.drive("views.mjs", url, wanted, served.SCREENSHOTS)
+    served.drive("views.mjs", url, wanted, *([served.SCREENSHOTS] if support.LONG else []))
 
 
 def capital(text):

@@ -1,5 +1,5 @@
 // Every view: its tables have the command line's values, nothing is wider than the page, the console is silent, and a
-// picture is kept of each in both themes and at two widths. node views.mjs URL WANTED.json PICTURES
+// picture is kept of each in both themes and at two widths where a folder for them is named. node views.mjs URL WANTED.json [PICTURES]
 import { readFileSync } from "node:fs";
 import { checkTable, go, launch, open, readTable, settle } from "./app.mjs";
 
@@ -8,6 +8,7 @@ const wanted = JSON.parse(readFileSync(wantedPath, "utf8"));
 const SIZES = [[1280, 860], [2560, 1440]];
 const NARROW = [[1024, 768], [390, 844]]; // a small window, a phone
 const problems = [];
+const shoot = async (page, name) => { if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` }); };
 
 async function checkOverview(page, view) {
   const words = await page.locator(".main").innerText();
@@ -58,7 +59,7 @@ try {
         for (const theme of ["light", "dark"]) {
           await page.emulateMedia({ colorScheme: theme });
           await settle(page);
-          await page.screenshot({ path: `${pictures}/${view.name}-${theme}-${width}.png` });
+          await shoot(page, `${view.name}-${theme}-${width}`);
         }
         await checkWidth(page, view, width);
       }
@@ -67,7 +68,7 @@ try {
         await settle(page);
         await checkWidth(page, view, width);
       }
-      await page.screenshot({ path: `${pictures}/${view.name}-phone.png` });
+      await shoot(page, `${view.name}-phone`);
     } catch (error) {
       problems.push(`${view.at}: ${error.message}`);
     }

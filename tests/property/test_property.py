@@ -12,8 +12,8 @@ import pytest
 
 import support
 
-SMALL = support.bundled_traces(max_bytes=1_600_000)
-ALL = support.bundled_traces() + support.extra_traces()
+SMALL = support.sample_traces(max_bytes=1_600_000)
+ALL = support.sample_traces() + support.extra_traces()
 CHUNKS = (1, 2, 3, 7, 64, 1000, 4096, 65_537, 1 << 20)
 
 # Everything that makes it hard to see where an event starts: braces, quotes and commas inside

@@ -198,7 +198,7 @@ def test_recover_what_is_damaged(tmp_path):
     part = tmp_path / "t.json.part"
     run("killed", path, status=-signal.SIGKILL)
     whole = part.read_bytes()
-    for i in range(60):
+    for i in range(0, 60, 1 if support.LONG else 5):
         data = bytearray(whole[:len(whole) * (i + 1) // 60] if i % 2 else whole)
         for j in range(0, i * 7 % 40):
             data[(i * 7919 + j * 104729) % len(data)] ^= 1 << j % 8
