@@ -102,6 +102,23 @@ def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
 
 
 @needs_node
+def test_names_of_a_list_stay_apart(tmp_path):
+    """Of the same length and shorter than each other by a middle that all tools cut."""
+    front, back = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_", "_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas"
+    tiles = ["tilesize256x128x8", "tilesize64x64x8", "tilesize32x32x8", "tilesize32x128x8"]
+    names = [front + tile + back for tile in tiles] + ["aten::mm", "void at::native::f<int>(int)"]
+    widths = (16, 24, 40, 60)
+    shown = evaluate(tmp_path, 'import { shortNames } from "./ui/brief";\n'
+                               "answer = input.widths.map(width => [...shortNames(input.names, width)]);", {"names": names, "widths": widths})
+    for width, pairs in zip(widths, shown):
+        assert [name for name, _ in pairs] == names
+        short = [text for _, text in pairs]
+        assert len(set(short)) == len(names), short
+        assert all(len(text) <= width for text in short)
+        assert short[4] == "aten::mm" and all(text.startswith(front[:width // 3]) for text in short[:4])
+
+
+@needs_node
 def test_absent_values_and_words(tmp_path):
     text = evaluate(tmp_path, 'import { exact, human, nsText, shortName } from "./ui/format";\n'
                     "answer = [human(null, {type: 'duration', unit: 'ns'}), human(NaN, {type: 'ratio', unit: null}),"

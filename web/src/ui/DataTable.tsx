@@ -4,7 +4,8 @@ import { Component, type ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Cell, Column, Table } from "../model";
 import { classColor, classOf } from "./colors";
-import { count, exact, human, isNumber, label, shortName } from "./format";
+import { shortNames } from "./brief";
+import { count, exact, human, isNumber, label, visible } from "./format";
 import { useWidth } from "./hooks";
 import { arrange, clicked, type SortKey } from "./sorting";
 import { BAR_PX, type Laid, layOut, measure } from "./widths";
@@ -53,15 +54,30 @@ function barScale(table: Table): number {
 }
 
 // A stack is known by its innermost frame: the last one, of call_stack the first.
-function nameText(name: string, column: string, room: number): string {
-  if (!column.endsWith("stack") || name.length <= room) return shortName(name, room);
+function stackText(name: string, column: string, room: number): string {
+  if (name.length <= room) return name;
   return column === "call_stack" ? `${name.slice(0, room - 1)}…` : `…${name.slice(1 - room)}`;
 }
 
-interface CellProps { table: Table; laid: Laid; row: Cell[]; scale: number; props: DataTableProps }
+// What the columns of names show, by column and name.
+type Names = Map<number, Map<string, string>>;
 
-function content({ table, laid, row, scale, props }: CellProps): ComponentChildren {
-  const { column, index, kind, width } = laid, value = row[index] ?? null;
+function namesOf(table: Table, shown: Laid[]): Names {
+  const names: Names = new Map();
+  for (const { column, index, kind, width } of shown) {
+    if (kind !== "name") continue;
+    const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
+    const texts = new Set(table.rows.flatMap(row => row[index] === null || row[index] === undefined ? [] : [String(row[index])]));
+    names.set(index, column.name.endsWith("stack")
+      ? new Map([...texts].map(text => [text, stackText(visible(text), column.name, room)] as const)) : shortNames(texts, room));
+  }
+  return names;
+}
+
+interface CellProps { table: Table; laid: Laid; names: Names; row: Cell[]; scale: number; props: DataTableProps }
+
+function content({ table, laid, names, row, scale, props }: CellProps): ComponentChildren {
+  const { column, index } = laid, value = row[index] ?? null;
   if (value === null) return "–";
   if (column.type === "event") {
     const id = String(value), href = props.linkOf?.(column, row);
@@ -69,8 +85,7 @@ function content({ table, laid, row, scale, props }: CellProps): ComponentChildr
     if (!props.onEvent) return id;
     return <button class="plain" onClick={e => { e.stopPropagation(); props.onEvent?.(id); }}>{id}</button>;
   }
-  const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
-  const text = kind === "name" ? nameText(String(value), column.name, room) : human(value, column);
+  const text = names.get(index)?.get(String(value)) ?? human(value, column);
   if (table.bar === column.name && isNumber(column.type)) {
     const share = Math.min(1, Math.max(0, Number(value) / scale));
     return <span class="ht-barred"><span class="ht-track" style={{ width: `${BAR_PX - 8}px` }}>
@@ -81,7 +96,7 @@ function content({ table, laid, row, scale, props }: CellProps): ComponentChildr
   return href ? <a href={href} onClick={e => e.stopPropagation()}>{text}</a> : text;
 }
 
-interface RowProps { table: Table; shown: Laid[]; row: Cell[]; scale: number; props: DataTableProps }
+interface RowProps { table: Table; shown: Laid[]; names: Names; row: Cell[]; scale: number; props: DataTableProps }
 
 // Rows that stay in sight while scrolling are not made again.
 class Row extends Component<RowProps> {
@@ -94,7 +109,7 @@ class Row extends Component<RowProps> {
   }
 }
 
-function drawRow({ table, shown, row, scale, props }: RowProps) {
+function drawRow({ table, shown, names, row, scale, props }: RowProps) {
   const act = props.onRow;
   return (
     <tr class={props.selected?.(row) ? "ht-selected" : undefined} data-clickable={act ? "" : undefined}
@@ -103,7 +118,7 @@ function drawRow({ table, shown, row, scale, props }: RowProps) {
       {shown.map(laid => {
         const value = row[laid.index] ?? null;
         return <td key={laid.index} class={`ht-${laid.kind}${value === null ? " ht-null" : ""}`}
-          title={exact(value, laid.column)}>{content({ table, laid, row, scale, props })}</td>;
+          title={exact(value, laid.column)}>{content({ table, laid, names, row, scale, props })}</td>;
       })}
     </tr>
   );
@@ -248,6 +263,7 @@ export function DataTable(props: DataTableProps) {
   const wanted = useMemo(() => measure(table), [table]);
   const { shown } = useMemo(() => layOut(wanted, room - 2, chosen, resized), [wanted, room, chosen, resized]);
   const scale = useMemo(() => barScale(table), [table]);
+  const names = useMemo(() => namesOf(table, shown), [table, shown]);
 
   const n = props.few !== undefined && !all ? Math.min(props.few, places.length) : places.length;
   const virtual = n > VIRTUAL_FROM;
@@ -267,7 +283,7 @@ export function DataTable(props: DataTableProps) {
             onResize={px => setResized(new Map(resized).set(laid.column.name, px))} />)}</tr></thead>
           <tbody>
             {first > 0 && <tr class="ht-space" aria-hidden="true"><td colSpan={shown.length} style={{ height: `${first * ROW_PX}px` }} /></tr>}
-            {places.slice(first, last).map(place => <Row key={place} table={table} shown={shown}
+            {places.slice(first, last).map(place => <Row key={place} table={table} shown={shown} names={names}
               row={table.rows[place] ?? []} scale={scale} props={props} />)}
             {last < n && <tr class="ht-space" aria-hidden="true"><td colSpan={shown.length} style={{ height: `${(n - last) * ROW_PX}px` }} /></tr>}
           </tbody>

@@ -1,7 +1,8 @@
 // What the step time is, what it is made of, which rank is off, what to look at first. Every sentence and number is
 // the engine's: summary, advice, steps, distributed, collectives, kernels, operators.
 import type { ComponentChildren } from "preact";
-import { human, shortName } from "../ui/format";
+import { shortNames } from "../ui/brief";
+import { human } from "../ui/format";
 import { classColor } from "../ui/colors";
 import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
@@ -374,6 +375,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
     ...columns.map(([name, label]) => [name, label] as const),
   ];
   const [box, width] = useWidth<HTMLDivElement>(520);
+  const names = shortNames(rows.all.map(row => rows.text(row, "name")), nameRoom(width));
   return (
     <div ref={box}>
       <table class="plain largest">
@@ -395,7 +397,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
               <tr key={name}>
                 <td class="mono" title={name}>
                   <a class="quiet" href={linkTo(route, props.verb, { name })}>
-                    {shortName(name, nameRoom(width))}
+                    {names.get(name)}
                   </a>
                 </td>
                 {numbers.map(([column]) => (

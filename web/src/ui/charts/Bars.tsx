@@ -1,5 +1,5 @@
 // Horizontal bars, largest first or as given: name, bar, value and share. Also with the range from least to most.
-import { shortName } from "../format";
+import { shortNames } from "../brief";
 import { mono, sans, textWidth, useWidth } from "../hooks";
 import { Frame, type FrameProps, full, shown, tick, type TipLine, type Unit, useTip } from "./frame";
 import { ticks } from "./scale";
@@ -21,6 +21,9 @@ export interface BarsProps extends FrameProps {
 
 const ROW = 22, CODE_PX = 7.23;
 
+const namesOf = (bars: { name: string }[], left: number) =>
+  shortNames(bars.map(bar => bar.name), Math.max(6, Math.floor((left - 8) / CODE_PX)));
+
 export function Bars(props: BarsProps) {
   const { bars, unit } = props;
   const [box, width] = useWidth<HTMLDivElement>(560);
@@ -31,7 +34,7 @@ export function Bars(props: BarsProps) {
   const right = Math.max(...texts.map(text => textWidth(text, sans(11.5))), 20) + 12;
   const widest = Math.max(...bars.map(bar => textWidth(bar.name.slice(0, 120), mono(12))), 20);
   const left = Math.min(widest + 10, Math.max(90, width * 0.46));
-  const room = Math.max(20, width - left - right);
+  const room = Math.max(20, width - left - right), names = namesOf(bars, left);
   return (
     <Frame {...props}>
       <div ref={box} class="ht-plot">
@@ -45,7 +48,7 @@ export function Bars(props: BarsProps) {
             return <g key={i} class={props.onClick ? "ht-click" : undefined} onClick={props.onClick && (() => props.onClick?.(i))}
               onMouseMove={e => show(e, bar.name.slice(0, 600), lines)}>
               <rect x={0} y={y} width={width} height={ROW} fill="transparent" />
-              <text class="ht-code" x={left - 8} y={y + 15} text-anchor="end">{shortName(bar.name, Math.max(6, Math.floor((left - 8) / CODE_PX)))}</text>
+              <text class="ht-code" x={left - 8} y={y + 15} text-anchor="end">{names.get(bar.name)}</text>
               <rect x={left} y={y + 5} width={w} height={12} rx={1} fill={bar.color ?? "var(--compute)"} />
               <text class="ht-value" x={left + w + 6} y={y + 15}>{texts[i]}</text>
             </g>;
@@ -68,7 +71,7 @@ export function MinMaxBars(props: FrameProps & { bars: RangeBar[]; unit: Unit; o
   const widest = Math.max(...bars.map(bar => textWidth(bar.name.slice(0, 120), mono(12))), 20);
   const left = Math.min(widest + 10, Math.max(90, width * 0.46));
   const right = Math.max(...bars.map(bar => textWidth(shown(bar.value, unit), sans(11.5))), 20) + 12;
-  const room = Math.max(20, width - left - right), height = bars.length * ROW + 22;
+  const names = namesOf(bars, left), room = Math.max(20, width - left - right), height = bars.length * ROW + 22;
   const x = (value: number) => left + value / most * room;
   return (
     <Frame {...props}>
@@ -84,7 +87,7 @@ export function MinMaxBars(props: FrameProps & { bars: RangeBar[]; unit: Unit; o
               onMouseMove={e => show(e, bar.name.slice(0, 600), [{ name: "mean", value: full(bar.value, unit) },
                 { name: "least", value: full(bar.min, unit) }, { name: "most", value: full(bar.max, unit) }, ...(bar.detail ?? [])])}>
               <rect x={0} y={y} width={width} height={ROW} fill="transparent" />
-              <text class="ht-code" x={left - 8} y={y + 15} text-anchor="end">{shortName(bar.name, Math.max(6, Math.floor((left - 8) / CODE_PX)))}</text>
+              <text class="ht-code" x={left - 8} y={y + 15} text-anchor="end">{names.get(bar.name)}</text>
               <rect x={left} y={y + 6} width={Math.max(0.75, x(bar.value) - left)} height={10} rx={1} fill={bar.color ?? "var(--compute)"} />
               <path class="ht-whisker" d={`M${x(bar.min)} ${y + 4}v14M${x(bar.max)} ${y + 4}v14M${x(bar.min)} ${y + 11}H${x(bar.max)}`} />
               <text class="ht-value" x={x(Math.max(bar.value, bar.max)) + 6} y={y + 15}>{shown(bar.value, unit)}</text>
