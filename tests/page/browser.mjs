@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
+const axe = require("axe-core");
 
 const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -49,6 +50,13 @@ export async function open(browser, url, { width = 1280, height = 900, theme = "
   await page.addInitScript(countRequests);
   await page.goto(url);
   return { page, errors };
+}
+
+// What axe holds against the page, as one line each; of all rules unless some are named.
+export async function violations(page, rules = null) {
+  await page.evaluate(axe.source);
+  return page.evaluate(async only => (await globalThis.axe.run(document, { resultTypes: ["violations"], ...(only ? { runOnly: only } : {}) })).violations
+    .map(rule => `${rule.id}: ${rule.nodes.slice(0, 3).map(node => node.target.join(" ")).join(", ")} (${rule.nodes.length})`), rules);
 }
 
 export function check(what, got, wanted) {

@@ -1,7 +1,9 @@
-// Every view: its tables have the command line's values, nothing is wider than the page, the console is silent, and a
+// Every view: its tables have the command line's values, nothing is wider than the page, the console is silent, axe finds
+// nothing in either theme, and a
 // picture is kept of each in both themes and at two widths where a folder for them is named. node views.mjs URL WANTED.json [PICTURES]
 import { readFileSync } from "node:fs";
 import { checkTable, go, launch, open, readTable, settle } from "./app.mjs";
+import { violations } from "./browser.mjs";
 
 const [url, wantedPath, pictures] = process.argv.slice(2);
 const wanted = JSON.parse(readFileSync(wantedPath, "utf8"));
@@ -59,6 +61,9 @@ try {
         for (const theme of ["light", "dark"]) {
           await page.emulateMedia({ colorScheme: theme });
           await settle(page);
+          // the other theme has other colours and nothing else
+          if (width === SIZES[0][0])
+            for (const found of await violations(page, theme === "dark" ? ["color-contrast"] : null)) problems.push(`${view.at} (${theme}): ${found}`);
           await shoot(page, `${view.name}-${theme}-${width}`);
         }
         await checkWidth(page, view, width);
