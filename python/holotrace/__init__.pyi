@@ -2018,7 +2018,7 @@ class Session:
     def collectives(
         self,
         *,
-        view: Literal['summary', 'calls'] = 'summary',
+        view: Literal['summary', 'calls', 'ranks'] = 'summary',
         link: float | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -2037,7 +2037,7 @@ class Session:
             holotrace.open("traces/").collectives(top=10)
 
         Arguments:
-            view: sums by group and kind, or every call (summary, calls)
+            view: sums by group and kind, every call, or which rank waits for which (summary, calls, ranks)
             link: bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none

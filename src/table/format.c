@@ -188,11 +188,17 @@ static bool has_own_unit(const struct ht_column *column)
 	       (column->type == HT_I64 || column->type == HT_U64 || column->type == HT_F64);
 }
 
-/* Of a size of 1 or more: "590 GFLOP". False: the unit has no prefixes. */
+/* Of a size of 1 or more: "590 GFLOP", "6.33 MiB". False: the unit has no prefixes. */
 static bool put_prefixed(char *buf, const struct ht_column *column, double size, size_t *ret_n)
 {
 	if (!has_own_unit(column) || column->role == HT_KEY || size < 1)
 		return false;
+	/* means of bytes */
+	if (!strcmp(column->unit, "bytes")) {
+		*ret_n = put_scaled(buf, size, byte_units, HT_COUNT(byte_units), 1024,
+		        !ht_type_is_f64(column->type));
+		return true;
+	}
 	for (size_t i = 0; i < HT_COUNT(prefixed_units); i++) {
 		if (strcmp(column->unit, prefixed_units[i]) != 0)
 			continue;

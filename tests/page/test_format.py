@@ -61,14 +61,14 @@ def numbers():
             if kind != "uint64":
                 yield kind, "measure", None, str(-value)
         yield "int64", "key", None, str(value)
-        for unit in ("GB/s", "FLOP", "byte/s"):
+        for unit in ("GB/s", "FLOP", "byte/s", "bytes"):
             yield "int64", "measure", unit, str(value)
             yield "uint64", "measure", unit, str(value)
     for value in parts:
         for kind in ("float64", "ratio", "duration_float"):
             yield kind, "measure", None, repr(value)
             yield kind, "measure", None, repr(-value)
-        for unit in ("GB/s", "FLOP/s"):
+        for unit in ("GB/s", "FLOP/s", "bytes"):
             yield "float64", "measure", unit, repr(value)
             yield "float64", "measure", unit, repr(-value)
 

@@ -38,7 +38,7 @@ CASES = [
     ("memory", "train", "", [("memory-events", "--rank", "0", "--where", 'device == "cuda:0"', "--sort", "-size_bytes")], 1),
     ("memory", "train", "memory=operators&op=aten%3A%3Asum",
      [("memory-events", "--rank", "0", "--where", 'device == "cuda:0" and operator == "aten::sum"', "--sort", "-size_bytes")], 1),
-    ("communication", "straggler", "", [("collectives",), ("distributed", "--view", "operations")], 2),
+    ("communication", "straggler", "", [("collectives",), ("distributed", "--view", "operations")], 3),
     ("communication", "straggler", "view=calls", [("collectives", "--view", "calls")], 1),
     ("distributed", "straggler", "", [("distributed", "--by", "rank")], 2),
     ("stragglers", "straggler", "", [("stragglers",)], 1),

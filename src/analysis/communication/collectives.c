@@ -16,7 +16,7 @@
  * those that have it alone, stand apart.
  *
  * Views: "summary", sums by group and kind, longest first; bandwidths there are all bytes over all transfer.
- * "calls", one row per matched collective and rank, by start. Sends and receives are a kind of their own.
+ * "calls", one row per matched collective and rank, by start. "ranks", which rank waits for which (wait_pairs.h). Sends and receives are a kind of their own.
  * Reads communication kernels, their arguments and launches. Blind to what carries no arguments but its kernel's
  * name, and to data that kernels other than communication move. O(n log n).
  *
@@ -27,7 +27,7 @@
 #include "model/clocks/clocks.h"
 #include "model/finding/finding.h"
 #include "model/finding/hint.h"
-#include "model/communication/chosen_calls.h"
+#include "model/communication/wait_pairs.h"
 #include "model/utilisation/links.h"
 
 #include <math.h>
@@ -113,13 +113,29 @@ HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 	        "of its duration, with a compute kernel on the device", NULL)
 HT_COLUMNS(call_columns, CALL_COLUMNS);
 
+#define PAIR_COLUMNS(COLUMN)                                                                       \
+	COLUMN(PAIR_RANK, "rank", HT_I64, HT_KEY, "rank of the calls", NULL)                       \
+	COLUMN(PAIR_LAST_RANK, "last_rank", HT_I64, HT_KEY,                                        \
+	        "rank whose arrival ends their wait; its own: they wait for nobody", NULL)         \
+	COLUMN(PAIR_CALLS, "calls", HT_I64, HT_MEASURE, "its calls that wait for that rank", NULL) \
+	COLUMN(PAIR_BYTES, "bytes", HT_BYTES, HT_MEASURE, "their bytes, larger side", NULL)        \
+	COLUMN(PAIR_WAIT_NS, "wait_ns", HT_DURATION, HT_MEASURE, "their wait for that rank", NULL) \
+	COLUMN(PAIR_TRANSFER_NS, "transfer_ns", HT_DURATION, HT_MEASURE,                           \
+	        "the rest of their duration", NULL)                                                \
+	COLUMN(PAIR_SHARE, "share", HT_RATIO, HT_MEASURE,                                          \
+	        "of the wait of all ranks in this table", NULL)
+HT_COLUMNS(pair_columns, PAIR_COLUMNS);
+
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
 	{ "calls", call_columns, HT_COUNT(call_columns) },
+	{ "ranks", pair_columns, HT_COUNT(pair_columns) },
 };
 
 static const struct ht_param params[] = {
-	{ "view", HT_STR, "summary", "sums by group and kind, or every call", "summary|calls" },
+	{ "view", HT_STR, "summary",
+	        "sums by group and kind, every call, or which rank waits for which",
+	        "summary|calls|ranks" },
 	{ "link", HT_F64, NULL,
 	        "bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share",
 	        NULL },
@@ -282,6 +298,34 @@ static void put_call(ht_table *table, const struct ht_run *run, const struct ht_
 	        (double)transfer_ns, c->kind, size_of(c));
 	put_peak_share(table, CALL_PEAK_SHARE, busbw, link);
 	ht_table_put_f64(table, CALL_COMPUTE_SHARE, compute_share(parts, chosen));
+}
+
+/* ---- ranks ---- */
+
+static enum ht_status put_pairs(
+        struct ht_run *run, const struct ht_chosen_call *calls, size_t n, ht_table *table)
+{
+	const struct ht_wait_pair *pairs = NULL;
+	const struct ht_roster *roster = run->rosters[0];
+	size_t n_pairs = 0;
+	int64_t wait_ns = 0;
+	HT_TRY(ht_wait_pairs_make(run, calls, n, &pairs, &n_pairs));
+	for (size_t i = 0; i < n_pairs; i++)
+		ht_sum(&wait_ns, pairs[i].wait_ns);
+	for (size_t i = 0; i < n_pairs; i++) {
+		const struct ht_wait_pair *pair = &pairs[i];
+		ht_table_row(table);
+		ht_table_put_i64(table, PAIR_RANK, roster->ranks[pair->i_rank].number);
+		ht_table_put_i64(table, PAIR_LAST_RANK, roster->ranks[pair->i_last].number);
+		ht_table_put_i64(table, PAIR_CALLS, pair->n_calls);
+		ht_table_put_known(table, PAIR_BYTES, pair->bytes, HT_NO_I64);
+		ht_table_put_i64(table, PAIR_WAIT_NS, pair->wait_ns);
+		ht_table_put_i64(table, PAIR_TRANSFER_NS, pair->transfer_ns);
+		ht_table_put_f64(table, PAIR_SHARE,
+		        wait_ns > 0 ? (double)pair->wait_ns / (double)wait_ns : NAN);
+	}
+	ht_table_set_bar(table, "share");
+	return HT_OK;
 }
 
 /* ---- summary ---- */
@@ -466,6 +510,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (ht_run_is(run, "view", "summary")) {
 		HT_TRY(put_summary(run, parts, calls, n, table));
 		HT_TRY(add_hint(run->scratch, table));
+	} else if (ht_run_is(run, "view", "ranks")) {
+		HT_TRY(put_pairs(run, calls, n, table));
 	} else {
 		double link = link_of(run, parts);
 		for (size_t i = 0; i < n; i++)

@@ -116,10 +116,12 @@ function digitsOf(value: Cell): string {
   return typeof value === "number" ? BigInt(Math.trunc(value)).toString() : String(value);
 }
 
-// Units that are counted in thousands: "590 GFLOP".
+// Units that are counted in thousands, "590 GFLOP", and bytes.
 function prefixed(value: number, column: ColumnLook): string {
   const size = Math.abs(value);
-  if (!column.unit || !PREFIXED_UNITS.includes(column.unit) || column.role === "key" || size < 1) return "";
+  if (!column.unit || column.role === "key" || size < 1) return "";
+  if (column.unit === "bytes") return (value < 0 ? "-" : "") + scaled(size, BYTE_UNITS, 1024, column.type !== "float64"); // means of bytes
+  if (!PREFIXED_UNITS.includes(column.unit)) return "";
   return `${value < 0 ? "-" : ""}${scaled(size, PREFIXES, 1000, column.type !== "float64")}${column.unit}`;
 }
 

@@ -1,6 +1,6 @@
 // Collectives over ranks: how much of their time is waiting, how fast they move data, and every call.
 import { classColor, SERIES } from "../ui/colors";
-import { Scatter, StackedBars } from "../ui/charts";
+import { HeatMap, Scatter, StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
@@ -51,6 +51,8 @@ function Waiting() {
 }
 
 const DRAWN = 4000;
+// All of 256 ranks; of more those that wait longest.
+const DRAWN_PAIRS = 65536;
 
 // Small messages cannot be fast: whether large ones are is what this shows.
 function SizesAndRates() {
@@ -93,6 +95,36 @@ function SizesAndRates() {
   );
 }
 
+// A dark column is a rank that the others wait for.
+function WhoWaits() {
+  const { route } = useApp();
+  return (
+    <Ask verb="collectives" query={{ view: "ranks", sort: "-wait_ns", top: DRAWN_PAIRS }} brief empty={<></>}>
+      {(rows) => {
+        const ranks = [...new Set(rows.all.flatMap((row) => ["rank", "last_rank"].map((name) => rows.number(row, name) ?? 0)))].sort((a, b) => a - b);
+        const place = new Map(ranks.map((rank, i) => [rank, i]));
+        const values: (number | null)[][] = ranks.map(() => ranks.map(() => null));
+        for (const row of rows.all)
+          values[place.get(rows.number(row, "rank") ?? 0)!]![place.get(rows.number(row, "last_rank") ?? 0)!] = rows.number(row, "wait_ns");
+        return (
+          <section class="block chart">
+            <HeatMap
+              title="Which rank waits for which"
+              of="wait until the rank of the column arrives; click for the calls of the row's rank"
+              rows={ranks.map((rank) => `rank ${rank}`)}
+              columns={ranks.map((rank) => `for ${rank}`)}
+              values={values}
+              unit="ns"
+              maxHeight={360}
+              onClick={(row) => go(linkWith(route, { view: "calls", rank: String(ranks[row]) }))}
+            />
+          </section>
+        );
+      }}
+    </Ask>
+  );
+}
+
 export function Communication() {
   const { route } = useApp();
   const { kind, group } = route.query;
@@ -111,6 +143,7 @@ export function Communication() {
         <Waiting />
         <SizesAndRates />
       </div>
+      <WhoWaits />
       {keep ? (
         <p class="filter-note">
           Only {kind} {group}{" "}
