@@ -285,9 +285,10 @@ struct method_sum {
 	int64_t n, ns;
 };
 
-/* Activities of one site of a graph. */
+/* Activities of one site of a graph, which have the same name. */
 struct site_sum {
 	int64_t n, ns;
+	size_t first; /* of them */
 };
 
 static int by_method(const void *left, const void *right)
@@ -347,23 +348,28 @@ static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table
 static enum ht_status add_activities(
         struct ht_run *run, struct activities *a, struct site_sum *sites, struct ht_vec *sums)
 {
+	const struct ht_trace *t = run->trace;
+	const uint32_t *site = a->origins.site;
+	bool is_frame = !a->work.items;
+	struct ht_origin origin;
 	for (size_t i = 0; i < a->n; i++) {
-		size_t i_gpu = gpu_at(a, i);
-		const struct ht_origin *site =
-		        i_gpu == SIZE_MAX ? NULL : ht_origin_in_graph(&a->origins, i_gpu);
-		if (site) {
-			struct site_sum *sum = &sites[site - a->origins.sites];
-			sum->n++;
-			ht_sum(&sum->ns, length_of(a, i));
+		size_t i_gpu = is_frame ? a->frame.gpu[i] : gpu_at(a, i);
+		if (i_gpu != SIZE_MAX && site && site[i_gpu] != HT_NONE) {
+			struct site_sum *sum = &sites[site[i_gpu]];
+			if (!sum->n++)
+				sum->first = i_gpu;
+			ht_sum(&sum->ns, is_frame ? t->dur_ns[t->gpu[i_gpu].row] : length_of(a, i));
 			continue;
 		}
-		struct ht_origin origin;
 		int64_t ns = origin_at(a, i, &origin);
 		HT_TRY(add_to(run, sums, &origin, 1, ns));
 	}
-	for (size_t k = 0; k < a->origins.n_sites; k++)
-		if (sites[k].n)
-			HT_TRY(add_to(run, sums, &a->origins.sites[k], sites[k].n, sites[k].ns));
+	for (size_t k = 0; k < a->origins.n_sites; k++) {
+		if (!sites[k].n)
+			continue;
+		ht_origin_get(&a->origins, sites[k].first, &origin);
+		HT_TRY(add_to(run, sums, &origin, sites[k].n, sites[k].ns));
+	}
 	return HT_OK;
 }
 

@@ -121,31 +121,26 @@ static enum ht_status read_names(struct ht_run *run, const char *const **ret_fus
 	return HT_OK;
 }
 
-static bool is_known_by_name(const struct ht_origins *o, size_t i_gpu)
-{
-	bool of_graph = o->of_graph && o->of_graph[i_gpu];
-	return !ht_origin_in_graph(o, i_gpu) && (of_graph || o->trace->gpu[i_gpu].op == HT_NONE);
-}
-
-/* Each name once: replays repeat them by the million. */
+/* By string id, each name once, as replays repeat them by the million; only where there can be activities of which nothing else is known. */
 static enum ht_status read_families(struct ht_run *run, struct ht_origins *o)
 {
 	const struct ht_trace *t = run->trace;
 	const char **families = NULL;
 	uint8_t *is_seen = NULL;
-	for (size_t i = 0; i < t->n_gpu; i++) {
+	size_t first = 0;
+	while (!o->of_graph && first < t->n_gpu && t->gpu[first].op != HT_NONE)
+		first++;
+	if (first == t->n_gpu)
+		return HT_OK;
+	families = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *families);
+	is_seen = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
+	if (!families || !is_seen)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = first; i < t->n_gpu; i++) {
 		uint32_t id = t->name[t->gpu[i].row];
-		if (id == HT_NO_STR || !is_known_by_name(o, i))
+		if (id == HT_NO_STR || is_seen[id])
 			continue;
-		if (!families) {
-			families = ht_arena_alloc(
-			        run->scratch, (t->n_string_offsets + 1) * sizeof *families);
-			is_seen = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
-		}
-		if (!families || !is_seen)
-			return ht_fail_nomem(run->ctx);
-		if (!is_seen[id])
-			families[id] = ht_kernel_family(ht_str(t, id));
+		families[id] = ht_kernel_family(ht_str(t, id));
 		is_seen[id] = 1;
 	}
 	o->families = families;
