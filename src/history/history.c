@@ -357,10 +357,10 @@ static enum ht_status put_changes(const struct showing *s, ht_table *table)
 	if (n_worse)
 		ht_table_set_check_failed(table);
 	if (s->data.n_runs < MIN_RUNS)
-		return ht_table_add_note(
-		        table, "%zu runs: change points need %d or more", s->data.n_runs, MIN_RUNS);
-	return ht_table_add_note(table, "%zu regressions in %zu series of %zu runs", n_worse,
-	        s->data.n_series, s->data.n_runs);
+		return ht_table_add_note(table, "%zu run%s: change points need %d or more",
+		        s->data.n_runs, s->data.n_runs == 1 ? "" : "s", MIN_RUNS);
+	return ht_table_add_note(table, "%zu regression%s in %zu series of %zu runs", n_worse,
+	        n_worse == 1 ? "" : "s", s->data.n_series, s->data.n_runs);
 }
 
 static const struct {

@@ -235,4 +235,4 @@ def test_a_compiled_run(tmp_path):
     assert {k: r["recompilations"] for k, r in graphs.items()} == {"fA": "0", "fB": "1", "fC": "0"}
     assert graphs["fB"]["reason"] == "0/0: tensor 'x' size mismatch" and int(graphs["fB"]["compile_ns"]) == 5_000_000
     (line,) = table("info", *args, "--where", "topic = attached")
-    assert f"3 graphs, 6 of 6 calls with lines, 1 recompilations, {len(truth)} of {len(truth)}" in line["value"] and "warning" not in line["value"]
+    assert f"3 graphs, 6 of 6 calls with lines, 1 recompilation, {len(truth)} of {len(truth)}" in line["value"] and "warning" not in line["value"]

@@ -435,3 +435,15 @@ def test_hip_graphs_by_name(folder, capture, trace, n):
     for key, (calls, us) in csv_rows.items():
         assert int(found[key]["calls"]) == calls
         assert abs(int(found[key]["device_self_ns"]) - 1000 * us) <= calls
+
+
+@pytest.mark.skipif(not SERVING.exists(), reason="HOLOTRACE_EXTRA_DATA has no serving/")
+@pytest.mark.parametrize("folder, capture, trace, kv, entry", [
+    # 24 layers of 8 KV heads of 64, and 36 of 8 of 128, in bf16: keys and values
+    ("vllm_decode", "graph_capture_rank_0.pt.trace.json.gz", "graph_execution.json.gz", 55086, 2 * 24 * 8 * 64 * 2),
+    ("sglang_decode", "bs_32_rank0.json.gz", "sglang_Qwen3-8B_decode.json.gz", 32785, 2 * 36 * 8 * 128 * 2)])
+def test_kv_entries_of_a_replay_are_those_of_its_capture(folder, capture, trace, kv, entry):
+    (row,) = table("iterations", SERVING / folder / trace, "--attach", SERVING / folder / capture)
+    assert (row["kv_tokens"], row["kv_entry_bytes"], row["kv_from"], row["kv_bytes"]) == (str(kv), str(entry), "shapes", str(kv * entry))
+    (row,) = table("iterations", SERVING / folder / trace)
+    assert (row["kv_entry_bytes"], row["kv_bytes"]) == ("", "")

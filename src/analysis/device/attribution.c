@@ -5,8 +5,8 @@
  * methods is that of all activities. Views:
  *   methods  per rank, method and confidence: activities, their time, share of the rank's summed GPU time
  *   origins  over all ranks by kernel, operator, module, source and method
- *   lines    over all ranks by line of the user's code: a kernel that was fused from n lines counts a part of n for each; of a line's time
- *            that much is shared
+ *   lines    over all ranks by line of the user's code: a kernel that was fused from several lines counts a part for each, by the bytes that
+ *            the lines compute where these are known, else in equal parts; of a line's time that much is shared
  *   graphs   per rank and kind of graph launch: how often it ran, what it was read against, what matched, and why nothing did
  *
  *   compile  per rank and graph of torch.compile: calls, time, recompilations inside the window and their reason
@@ -28,6 +28,7 @@
 #include "model/origin/origin.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,12 +71,22 @@ HT_COLUMNS(method_columns, METHOD_COLUMNS);
 	        "(comments of the generated code), name",                                          \
 	        NULL)                                                                              \
 	COLUMN(ORIGIN_NODES, "nodes", HT_STR, HT_DETAIL,                                           \
-	        "of compiled graphs, nodes of the FX graph", NULL)
+	        "of compiled graphs, nodes of the FX graph", NULL)                                 \
+	COLUMN(ORIGIN_MODULE_VIA, "module_via", HT_STR, HT_DETAIL,                                 \
+	        "how the module is known: module_fqn, frames (calls of modules), hierarchy, "      \
+	        "parameters (of generated code), stack, backward (of the forward operator), "      \
+	        "annotation",                                                                      \
+	        NULL)                                                                              \
+	COLUMN(ORIGIN_MODULE_CONFIDENCE, "module_confidence", HT_RATIO, HT_DETAIL,                 \
+	        "how sure the module is, 0 to 1; 1/n for one known by the parameters of a kernel " \
+	        "that was fused from n lines",                                                     \
+	        NULL)
 HT_COLUMNS(origin_columns, ORIGIN_COLUMNS);
 
 /* The same in a part: keys, then values. */
 enum { FACTS_ORIGINS = 1 };
-enum { N_ORIGIN_VALUES = 2, N_ORIGIN_KEYS = HT_COUNT(origin_columns) - N_ORIGIN_VALUES };
+enum { N_ORIGIN_VALUES = 3, N_ORIGIN_KEYS = HT_COUNT(origin_columns) - N_ORIGIN_VALUES };
+#define CONFIDENCE_UNITS 1e9 /* parts of 1 in a part */
 static const struct ht_column origin_facts[] = {
 	{ "name", HT_STR, HT_KEY, "kernel, memcpy or memset", NULL },
 	{ "op", HT_STR, HT_KEY, "operator", NULL },
@@ -84,10 +95,12 @@ static const struct ht_column origin_facts[] = {
 	{ "method", HT_STR, HT_KEY, "how that is known", NULL },
 	{ "via", HT_STR, HT_KEY, "where operators are known from", NULL },
 	{ "nodes", HT_STR, HT_KEY, "nodes of the FX graph", NULL },
+	{ "module_via", HT_STR, HT_KEY, "how modules are known", NULL },
 	{ "count", HT_I64, HT_MEASURE, "GPU activities", NULL },
 	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
+	{ "module_confidence", HT_I64, HT_MEASURE, "how sure the module is, at least", NULL },
 };
-static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM };
+static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM, HT_POOL_MIN };
 
 #define LINE_COLUMNS(COLUMN)                                                                       \
 	COLUMN(LINE_SOURCE, "source", HT_STR, HT_KEY,                                              \
@@ -96,10 +109,13 @@ static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM 
 	COLUMN(LINE_METHOD, "method", HT_STR, HT_KEY, "how the origin is known", NULL)             \
 	COLUMN(LINE_VIA, "via", HT_STR, HT_KEY,                                                    \
 	        "of generated kernels, where their operators are known from", NULL)                \
+	COLUMN(LINE_SPLIT, "split", HT_STR, HT_KEY,                                                \
+	        "how time of several lines was split: bytes (of what the lines compute), evenly",  \
+	        NULL)                                                                              \
 	COLUMN(LINE_COUNT, "count", HT_I64, HT_MEASURE,                                            \
 	        "GPU activities of the line; one fused from several lines counts for each", NULL)  \
 	COLUMN(LINE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                     \
-	        "their summed time; of one fused from n lines a part of n", NULL)                  \
+	        "their summed time; of one fused from several lines the part of the line", NULL)   \
 	COLUMN(LINE_SHARED_NS, "shared_ns", HT_DURATION, HT_MEASURE,                               \
 	        "of it, parts of activities that were fused from several lines", NULL)
 HT_COLUMNS(line_columns, LINE_COLUMNS);
@@ -269,9 +285,10 @@ struct method_sum {
 	int64_t n, ns;
 };
 
-/* Activities of one site of a graph. */
+/* Activities of one site of a graph, which have the same name. */
 struct site_sum {
 	int64_t n, ns;
+	size_t first; /* of them */
 };
 
 static int by_method(const void *left, const void *right)
@@ -331,23 +348,28 @@ static void put_methods(struct ht_run *run, struct ht_vec *sums, ht_table *table
 static enum ht_status add_activities(
         struct ht_run *run, struct activities *a, struct site_sum *sites, struct ht_vec *sums)
 {
+	const struct ht_trace *t = run->trace;
+	const uint32_t *site = a->origins.site;
+	bool is_frame = !a->work.items;
+	struct ht_origin origin;
 	for (size_t i = 0; i < a->n; i++) {
-		size_t i_gpu = gpu_at(a, i);
-		const struct ht_origin *site =
-		        i_gpu == SIZE_MAX ? NULL : ht_origin_in_graph(&a->origins, i_gpu);
-		if (site) {
-			struct site_sum *sum = &sites[site - a->origins.sites];
-			sum->n++;
-			ht_sum(&sum->ns, length_of(a, i));
+		size_t i_gpu = is_frame ? a->frame.gpu[i] : gpu_at(a, i);
+		if (i_gpu != SIZE_MAX && site && site[i_gpu] != HT_NONE) {
+			struct site_sum *sum = &sites[site[i_gpu]];
+			if (!sum->n++)
+				sum->first = i_gpu;
+			ht_sum(&sum->ns, is_frame ? t->dur_ns[t->gpu[i_gpu].row] : length_of(a, i));
 			continue;
 		}
-		struct ht_origin origin;
 		int64_t ns = origin_at(a, i, &origin);
 		HT_TRY(add_to(run, sums, &origin, 1, ns));
 	}
-	for (size_t k = 0; k < a->origins.n_sites; k++)
-		if (sites[k].n)
-			HT_TRY(add_to(run, sums, &a->origins.sites[k], sites[k].n, sites[k].ns));
+	for (size_t k = 0; k < a->origins.n_sites; k++) {
+		if (!sites[k].n)
+			continue;
+		ht_origin_get(&a->origins, sites[k].first, &origin);
+		HT_TRY(add_to(run, sums, &origin, sites[k].n, sites[k].ns));
+	}
 	return HT_OK;
 }
 
@@ -373,8 +395,9 @@ static enum ht_status pool_origin(
 {
 	const char *keys[N_ORIGIN_KEYS] = { name, origin->op, origin->module, origin->source,
 		ht_origin_method_name(origin->method), ht_fused_via_name(origin->via),
-		origin->nodes };
-	const __int128 values[N_ORIGIN_VALUES] = { 1, ns };
+		origin->nodes, ht_module_via_name(origin->module_via) };
+	const __int128 values[N_ORIGIN_VALUES] = { 1, ns,
+		(int64_t)(origin->module_confidence * CONFIDENCE_UNITS) };
 	uint32_t texts[N_ORIGIN_KEYS];
 	size_t group;
 	for (size_t k = 0; k < N_ORIGIN_KEYS; k++)
@@ -424,7 +447,10 @@ static bool pool_line(struct ht_pooled *pooled, const struct ht_origin *origin, 
         int64_t ns, bool is_shared)
 {
 	const char *keys[N_LINE_KEYS] = { line, origin->op, ht_origin_method_name(origin->method),
-		ht_fused_via_name(origin->via) };
+		ht_fused_via_name(origin->via),
+		!is_shared           ? NULL
+		: origin->line_bytes ? "bytes"
+		                     : "evenly" };
 	const __int128 values[N_LINE_VALUES] = { 1, ns, is_shared ? ns : 0 };
 	uint32_t texts[N_LINE_KEYS];
 	size_t group;
@@ -437,19 +463,27 @@ static bool pool_line(struct ht_pooled *pooled, const struct ht_origin *origin, 
 	return true;
 }
 
-/* Parts differ by a nanosecond at most, and add up to the whole. */
+/* Parts add up to the whole: each ends where its share of the sum does. */
 static bool split_lines(struct ht_pooled *pooled, const struct ht_origin *origin, int64_t ns)
 {
 	const char *at = origin->source, *line;
+	const int64_t *bytes = origin->line_bytes;
+	__int128 all = 0, until = 0;
+	int64_t done = 0;
 	size_t n = 0, i = 0, n_text;
 	while (next_line(&at, &line, &n_text))
 		n++;
 	if (n < 2)
 		return pool_line(pooled, origin, origin->source, ns, false);
+	for (size_t k = 0; k < n; k++)
+		all += bytes ? bytes[k] : 1;
 	at = origin->source;
 	for (; next_line(&at, &line, &n_text); i++) {
 		char *text = ht_arena_strndup(pooled->run->scratch, line, n_text);
-		int64_t part = ns / (int64_t)n + ((int64_t)i < ns % (int64_t)n);
+		until += bytes ? bytes[i] : 1;
+		/* rounded up, so that of equal parts the first ones are longer */
+		int64_t part = (int64_t)((ns * until + all - 1) / all) - done;
+		done += part;
 		if (!text || !pool_line(pooled, origin, text, part, true))
 			return false;
 	}
@@ -640,8 +674,9 @@ static enum ht_status order_groups(const struct ht_pooled *pooled, struct group_
 	return HT_OK;
 }
 
-/* The first n_before keys stand before the values, the others behind them. */
-static enum ht_status put_pooled(const struct ht_pooled *pooled, size_t n_before, ht_table *table)
+/* The first n_before keys stand before the values, the others behind them, a confidence last. */
+static enum ht_status put_pooled(
+        const struct ht_pooled *pooled, size_t n_before, size_t n_values, ht_table *table)
 {
 	struct group_order *order = NULL;
 	HT_TRY(order_groups(pooled, &order));
@@ -650,11 +685,15 @@ static enum ht_status put_pooled(const struct ht_pooled *pooled, size_t n_before
 		ht_table_row(table);
 		for (size_t k = 0; k < n_before; k++)
 			ht_table_put_str(table, k, ht_pooled_key(pooled, group, k));
-		for (size_t k = 0; k < pooled->n_values; k++)
+		for (size_t k = 0; k < n_values; k++)
 			ht_table_put_i64(table, n_before + k, ht_pooled_i64(pooled, group, 0, k));
 		for (size_t k = n_before; k < pooled->n_keys; k++)
-			ht_table_put_str(
-			        table, k + pooled->n_values, ht_pooled_key(pooled, group, k));
+			ht_table_put_str(table, k + n_values, ht_pooled_key(pooled, group, k));
+		int64_t units =
+		        n_values < pooled->n_values ? ht_pooled_i64(pooled, group, 0, n_values) : 0;
+		if (n_values < pooled->n_values)
+			ht_table_put_f64(table, pooled->n_keys + n_values,
+			        units ? (double)units / CONFIDENCE_UNITS : NAN);
 	}
 	return HT_OK;
 }
@@ -670,7 +709,8 @@ static enum ht_status finish_pooled(
 		ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
 	enum ht_status status = ht_pooled_parts(&pooled, parts, is_lines ? 0 : FACTS_ORIGINS);
 	if (status == HT_OK)
-		status = put_pooled(&pooled, is_lines ? N_LINE_KEYS : ORIGIN_COUNT, table);
+		status = put_pooled(&pooled, is_lines ? N_LINE_KEYS : ORIGIN_COUNT,
+		        is_lines ? N_LINE_VALUES : ORIGIN_VIA - ORIGIN_COUNT, table);
 	ht_pooled_done(&pooled);
 	return status;
 }

@@ -7,8 +7,8 @@
  *   backward      the same of the backward pass, by the autograd links
  * Device times are sums of durations: work that runs at the same time counts twice.
  * Reads Python frames nn.Module: ... (record with with_stack and with_modules), annotations [pl][module]... of PyTorch
- * Lightning, and compiled regions of torch.compile; below these, with the structured log attached, the places where the model calls
- * its modules. A note says how much of the GPU activity is in modules exactly, by alignment, or not at all. O(n log n). Unless steps are chosen, all of the trace.
+ * Lightning, and compiled regions of torch.compile; below these, with the structured log attached, the modules whose parameters the generated code takes, or the
+ * places where the model calls them. Without any calls of modules GPU activity is under what else names modules (origin/named_modules.h). A note says how much of the GPU activity is in modules exactly, by alignment, or not at all. O(n log n). Unless steps are chosen, all of the trace.
  * Example: Net_0 [0,100) us calls Linear_0 [10,50), which launches 30 us of GPU work, and whose backward pass is 40 us of GPU work:
  * Linear_0 has device 30 and backward device 40 us; Net_0 as total the same, of its own nothing.
  */
@@ -18,6 +18,7 @@
 #include "model/groups/module_groups.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static enum ht_status group(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -80,6 +81,25 @@ static int64_t own_device_ns(const struct ht_pooled *p, size_t i)
 	        ht_pooled_i64(p, i, 0, HT_MODULE_BACKWARD_DEVICE_SELF));
 }
 
+/* What the modules are known by, in the order in which it is asked; calls around launches go without saying. */
+static enum ht_status note_methods(ht_table *table, const int64_t *ns, int64_t all)
+{
+	static const char *const ways[] = { "module_fqn of annotated nodes", "calls",
+		"Module Hierarchy", "parameters in generated code", "stacks of generated code",
+		"the forward operator", "names of annotations (no calls of modules recorded)" };
+	char text[512] = "";
+	size_t n = 0;
+	bool is_plain = true;
+	for (size_t k = 0; k < HT_COUNT(ways); k++) {
+		is_plain &= !ns[k] || k == HT_MODULE_FRAMES_NS - HT_MODULE_BY_NS ||
+		            k == HT_MODULE_BACKWARD_NS - HT_MODULE_BY_NS;
+		if (ns[k])
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? ", " : "",
+			        ways[k], ht_share_text((double)ns[k] / (double)all).text);
+	}
+	return is_plain ? HT_OK : ht_table_add_note(table, "modules are known by: %s", text);
+}
+
 static enum ht_status note_shares(const struct ht_parts *parts, ht_table *table)
 {
 	int64_t ns[HT_N_MODULE_SHARE_COLUMNS] = { 0 }, all = 0;
@@ -89,15 +109,18 @@ static enum ht_status note_shares(const struct ht_parts *parts, ht_table *table)
 			for (size_t k = 0; k < HT_N_MODULE_SHARE_COLUMNS; k++)
 				ht_sum(&ns[k], ht_table_i64(shares, row, k));
 	}
-	for (size_t k = 0; k < HT_N_MODULE_SHARE_COLUMNS; k++)
+	for (size_t k = 0; k < HT_MODULE_BY_NS; k++)
 		ht_sum(&all, ns[k]);
 	if (!all)
 		return HT_OK;
-	return ht_table_add_note(table,
-	        "GPU activity by module: %s exact, %s aligned with a recording, %s in no module",
-	        ht_share_text((double)ns[HT_MODULE_EXACT_NS] / (double)all).text,
+	/* that an annotation is a module, nobody says */
+	int64_t exact = ns[HT_MODULE_EXACT_NS] - ns[HT_MODULE_ANNOTATION_NS];
+	HT_TRY(ht_table_add_note(table,
+	        "GPU activity by module: %s exact, %s aligned with a recording or shared, %s in no module",
+	        ht_share_text((double)exact / (double)all).text,
 	        ht_share_text((double)ns[HT_MODULE_ALIGNED_NS] / (double)all).text,
-	        ht_share_text((double)ns[HT_MODULE_UNKNOWN_NS] / (double)all).text);
+	        ht_share_text((double)ns[HT_MODULE_UNKNOWN_NS] / (double)all).text));
+	return note_methods(table, &ns[HT_MODULE_BY_NS], all);
 }
 
 static enum ht_status put_groups(

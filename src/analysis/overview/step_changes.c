@@ -215,7 +215,8 @@ static enum ht_status look_at_job(struct series *s)
 		}
 	if (s->n < MIN_STEPS)
 		return ht_table_add_note(s->table,
-		        "n/a: %zu steps besides the first; %d or more are needed", s->n, MIN_STEPS);
+		        "n/a: %zu step%s besides the first; %d or more are needed", s->n,
+		        s->n == 1 ? "" : "s", MIN_STEPS);
 	HT_TRY(find_period(s));
 	HT_TRY(find_levels(s, &n_levels));
 	return n_levels ? HT_OK : find_trend(s);
@@ -283,5 +284,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		return HT_OK;
 	if (parts->n > 1)
 		HT_TRY(look_at_ranks(&job, parts));
-	return ht_table_add_note(table, "%zu steps of %zu ranks", job.n, parts->n);
+	return ht_table_add_note(
+	        table, "%zu steps of %zu rank%s", job.n, parts->n, parts->n == 1 ? "" : "s");
 }

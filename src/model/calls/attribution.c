@@ -49,12 +49,12 @@ static uint32_t choose_module(const struct ht_attribution *a, const uint32_t *ne
 
 /* The text of every module, its path over threads included. Chains are large, and texts are what is left of them. */
 static enum ht_status spell_chains(struct ht_run *run, struct ht_attribution *a,
-        const uint32_t *nearest, struct ht_arena *temporary)
+        ht_tree_match *match, const uint32_t *nearest, struct ht_arena *temporary)
 {
 	const struct ht_trace *t = a->trace;
 	struct ht_chains chains;
 	HT_TRY(ht_chains_make(
-	        run->ctx, t, is_module, nearest, a->autograd.callers, temporary, &chains));
+	        run->ctx, t, match, nearest, a->autograd.callers, temporary, &chains));
 	a->module_texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *a->module_texts);
 	if (!a->module_texts)
 		return ht_fail_nomem(run->ctx);
@@ -68,16 +68,17 @@ static enum ht_status spell_chains(struct ht_run *run, struct ht_attribution *a,
 }
 
 static enum ht_status spell_modules(
-        struct ht_run *run, struct ht_attribution *a, const uint32_t *nearest)
+        struct ht_run *run, struct ht_attribution *a, ht_tree_match *match, const uint32_t *nearest)
 {
 	struct ht_arena temporary;
 	ht_arena_init_like(&temporary, run->scratch);
-	enum ht_status status = spell_chains(run, a, nearest, &temporary);
+	enum ht_status status = spell_chains(run, a, match, nearest, &temporary);
 	ht_arena_done(&temporary);
 	return status;
 }
 
-static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
+static enum ht_status find_modules(
+        struct ht_run *run, struct ht_attribution *a, ht_tree_match *match)
 {
 	const struct ht_trace *t = a->trace;
 	uint32_t *nearest = NULL;
@@ -85,7 +86,7 @@ static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
 	uint8_t *ways = ht_arena_alloc(run->scratch, t->n_kind + 1);
 	if (!modules || !ways)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_inside_nearest(run, t, &a->autograd, is_module, NULL, &nearest));
+	HT_TRY(ht_inside_nearest(run, t, &a->autograd, match, NULL, &nearest));
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		enum ht_autograd_link way = HT_AUTOGRAD_LINK_NONE;
 		uint32_t at = place_of(t, row);
@@ -94,7 +95,7 @@ static enum ht_status find_modules(struct ht_run *run, struct ht_attribution *a)
 	}
 	a->modules = modules;
 	a->module_ways = ways;
-	return spell_modules(run, a, nearest);
+	return spell_modules(run, a, match, nearest);
 }
 
 static bool has_annotations(const struct ht_trace *t)
@@ -105,10 +106,10 @@ static bool has_annotations(const struct ht_trace *t)
 	return false;
 }
 
-static bool has_modules(const struct ht_trace *t)
+static bool has_any(const struct ht_trace *t, ht_tree_match *match)
 {
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (is_module(t, row, NULL))
+		if (match(t, row, NULL))
 			return true;
 	return false;
 }
@@ -143,8 +144,8 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 		HT_TRY(ht_autograd_make(run, t, &a.autograd));
 	if ((parts & HT_ATTRIBUTE_ANNOTATIONS) && has_annotations(t))
 		HT_TRY(find_annotations(run, &a));
-	if ((parts & HT_ATTRIBUTE_MODULES) && has_modules(t))
-		HT_TRY(find_modules(run, &a));
+	if ((parts & HT_ATTRIBUTE_MODULES) && has_any(t, is_module))
+		HT_TRY(find_modules(run, &a, is_module));
 	*(struct ht_attribution *)ret_value = a;
 	return HT_OK;
 }
@@ -158,6 +159,17 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 	uint32_t variant = parts ? parts | HT_ATTRIBUTE_FORWARD : 0;
 	const struct ht_memoized how = { &kind, variant, make, sizeof *ret_attribution };
 	return ht_run_memoize(run, &how, &wanted, ret_attribution);
+}
+
+enum ht_status ht_attribution_by(struct ht_run *run, const struct ht_trace *t, ht_tree_match *match,
+        struct ht_attribution *ret_attribution)
+{
+	struct ht_attribution a = { .trace = t };
+	HT_TRY(ht_autograd_make(run, t, &a.autograd));
+	if (has_any(t, match))
+		HT_TRY(find_modules(run, &a, match));
+	*ret_attribution = a;
+	return HT_OK;
 }
 
 uint32_t ht_attribution_forward(const struct ht_attribution *a, uint32_t row)

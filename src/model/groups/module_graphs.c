@@ -36,6 +36,7 @@ struct adder {
 	const struct ht_module_places *places;
 	struct ht_pooled *pooled;
 	struct ht_origins origins;
+	struct ht_named_modules named;
 	uint8_t *is_counted;  /* by row: a launch without a module that was counted */
 	uint32_t *site_texts; /* by site: 1 + its text; 0: not asked for yet */
 	struct calls calls[MAX_CALLS];
@@ -143,11 +144,26 @@ static void add_call(struct adder *a, uint32_t launch, int64_t ns)
 	a->is_counted[launch] = 1;
 }
 
-/* The text of an activity's modules that the trace does not have around its launch. */
-static bool find_text(struct adder *a, uint32_t i_gpu, const struct ht_origin *site, uint32_t *ret)
+/* The modules of an activity that the trace does not have around its launch. */
+static struct ht_below find_modules(
+        const struct adder *a, uint32_t i_gpu, const struct ht_origin *site, bool has_place)
 {
-	const char *below = ht_origin_below(&a->origins, i_gpu);
-	const char *text = site && site->module ? site->module : below;
+	struct ht_below found = { 0 };
+	const char *named = ht_named_module(&a->named, i_gpu);
+	if (site && site->module)
+		return (struct ht_below){ site->module, site->module_via, site->confidence, false };
+	if (a->origins.trace)
+		found = ht_origin_below(&a->origins, i_gpu);
+	if (!found.text && !has_place && named)
+		found = (struct ht_below){ named,
+			a->named.is_hierarchy ? HT_MODULE_VIA_HIERARCHY : HT_MODULE_VIA_ANNOTATION,
+			1, a->named.is_backward[i_gpu] };
+	return found;
+}
+
+static bool find_text(
+        struct adder *a, const char *text, const struct ht_origin *site, uint32_t *ret)
+{
 	uint32_t *known = site ? &a->site_texts[site - a->origins.sites] : NULL;
 	*ret = HT_NONE;
 	if (!text || !*text)
@@ -163,6 +179,22 @@ static bool find_text(struct adder *a, uint32_t i_gpu, const struct ht_origin *s
 	return true;
 }
 
+/* How its module is known: by what is found, else by what is around its launch. */
+static void add_share(
+        struct adder *a, const struct ht_below *found, bool has_place, bool is_backward, int64_t ns)
+{
+	enum ht_module_via via = found         ? found->via
+	                         : !has_place  ? HT_MODULE_VIA_NONE
+	                         : is_backward ? HT_MODULE_VIA_BACKWARD
+	                                       : HT_MODULE_VIA_FRAMES;
+	ht_sum(&a->known_ns[found && found->confidence < 1 ? HT_MODULE_ALIGNED_NS
+	                    : via                          ? HT_MODULE_EXACT_NS
+	                                                   : HT_MODULE_UNKNOWN_NS],
+	        ns);
+	if (via)
+		ht_sum(&a->known_ns[HT_MODULE_BY_NS + via - 1], ns);
+}
+
 static bool take_activity(struct adder *a, uint32_t i_gpu)
 {
 	const struct ht_gpu *gpu = &a->t->gpu[i_gpu];
@@ -170,19 +202,19 @@ static bool take_activity(struct adder *a, uint32_t i_gpu)
 	const struct ht_origin *site = has_origins ? ht_origin_in_graph(&a->origins, i_gpu) : NULL;
 	uint32_t place = a->places->find(a->places->user, i_gpu, &is_backward), text = HT_NONE;
 	int64_t ns = a->t->dur_ns[gpu->row];
-	if (has_origins && !find_text(a, i_gpu, site, &text))
+	struct ht_below found = find_modules(a, i_gpu, site, place != HT_NONE);
+	if (!find_text(a, found.text, site, &text))
 		return false;
 	bool is_recorded = site && site->module;
-	ht_sum(&a->known_ns[is_recorded && site->confidence < 1   ? HT_MODULE_ALIGNED_NS
-	                    : place != HT_NONE || text != HT_NONE ? HT_MODULE_EXACT_NS
-	                                                          : HT_MODULE_UNKNOWN_NS],
-	        ns);
+	add_share(a, text != HT_NONE ? &found : NULL, place != HT_NONE, is_backward, ns);
 	if (place == HT_MODULE_STAYS)
 		return true;
 	/* what a recording has of a graph stays where its backward pass is */
 	if (text != HT_NONE && !(is_recorded && is_backward)) {
-		unsigned way = (is_backward ? AROUND_BACKWARD : 0) |
-		               (is_recorded && site->is_backward ? RECORDED_BACKWARD : 0);
+		unsigned way =
+		        (is_backward ? AROUND_BACKWARD : 0) |
+		        ((is_recorded && site->is_backward) || found.is_backward ? RECORDED_BACKWARD
+		                                                                 : 0);
 		a->keys[a->n] = ((uint64_t)text << N_WAY_BITS | way) << 32 | place;
 		a->gpus[a->n++] = i_gpu;
 	} else if (place == HT_NONE && gpu->launch != HT_NONE && has_origins &&
@@ -225,6 +257,7 @@ static enum ht_status take_all(struct adder *a, const struct ht_frame *frame)
 	struct ht_arena *scratch = a->run->scratch;
 	if (ht_origins_deepen(a->run))
 		HT_TRY(ht_origins_make(a->run, false, &a->origins));
+	HT_TRY(ht_named_modules_make(a->run, a->places->has_modules, &a->named));
 	a->is_counted = ht_arena_alloc(scratch, ht_n_events(a->t) + (size_t)1);
 	a->site_texts = ht_arena_alloc(scratch, (a->origins.n_sites + 1) * sizeof *a->site_texts);
 	a->keys = ht_arena_room(scratch, (frame->n_gpu + 1) * sizeof *a->keys);
@@ -244,8 +277,6 @@ enum ht_status ht_module_graphs_add(struct ht_run *run, const struct ht_frame *f
 		.places = places,
 		.pooled = pooled,
 		.next_order = (int64_t)1 << 32 };
-	if (!shares && !ht_origins_deepen(run))
-		return HT_OK;
 	HT_TRY(take_all(&a, frame));
 	if (!shares)
 		return HT_OK;

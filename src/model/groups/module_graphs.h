@@ -13,8 +13,9 @@
  *     Runner_0      -                   Runner_0
  *     -             -                   cudaGraphLaunch
  *
- * Of a kernel that torch.compile generated the log says where the modules are called that it comes from: these stand below the compiled
- * region, forward and backward.
+ * Of a kernel that torch.compile generated the log says whose parameters it reads, or where the modules are called that it comes from: these
+ * stand below the compiled region, forward and backward. GPU activity that no module is around has the modules that are named otherwise
+ * (origin/named_modules.h).
  */
 #ifndef HT_MODEL_GROUPS_MODULE_GRAPHS_H
 #define HT_MODEL_GROUPS_MODULE_GRAPHS_H
@@ -30,6 +31,7 @@ struct ht_module_places {
 	/* its path, alive until the next call; NULL when out of memory */
 	const char *(*spell)(void *user, uint32_t place);
 	void *user;
+	bool has_modules; /* the trace has calls of modules */
 };
 #define HT_MODULE_STAYS (HT_NONE - 1)
 

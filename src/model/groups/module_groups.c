@@ -289,10 +289,11 @@ enum ht_status ht_module_groups_put(struct ht_run *run, ht_table *table, ht_tabl
 	struct ht_pooled pooled;
 	struct grouper g = { .run = run, .t = run->trace, .pooled = &pooled };
 	ht_pooled_init(&pooled, run, HT_N_MODULE_KEYS, 1, ht_module_rules, HT_N_MODULE_VALUES);
-	const struct ht_module_places places = { launched_in, spell_place, &g };
+	struct ht_module_places places = { launched_in, spell_place, &g, false };
 	enum ht_status status = ht_frame_make(run, &g.frame);
 	if (status == HT_OK)
 		status = group_own(&g);
+	places.has_modules = g.sums != NULL;
 	if (status == HT_OK)
 		status = ht_module_graphs_add(run, &g.frame, &places, &pooled, shares);
 	if (status == HT_OK)

@@ -45,8 +45,20 @@ enum { HT_N_MODULE_GROUP_COLUMNS = HT_N_MODULE_KEYS + HT_N_MODULE_VALUES };
 	COLUMN(HT_MODULE_EXACT_NS, "exact_ns", HT_DURATION, HT_MEASURE,                            \
 	        "by launch, backward link, annotation, or a recording that agrees wholly", NULL)   \
 	COLUMN(HT_MODULE_ALIGNED_NS, "aligned_ns", HT_DURATION, HT_MEASURE,                        \
-	        "by a recording that agrees in part", NULL)                                        \
-	COLUMN(HT_MODULE_UNKNOWN_NS, "unknown_ns", HT_DURATION, HT_MEASURE, "of no module", NULL)
+	        "by a recording that agrees in part, or of a kernel that lines share", NULL)       \
+	COLUMN(HT_MODULE_UNKNOWN_NS, "unknown_ns", HT_DURATION, HT_MEASURE, "of no module", NULL)  \
+	/* by how modules are known, as enum ht_module_via has them */                             \
+	COLUMN(HT_MODULE_BY_NS, "fqn_ns", HT_DURATION, HT_MEASURE, "by module_fqn", NULL)          \
+	COLUMN(HT_MODULE_FRAMES_NS, "frames_ns", HT_DURATION, HT_MEASURE, "by calls", NULL)        \
+	COLUMN(HT_MODULE_HIERARCHY_NS, "hierarchy_ns", HT_DURATION, HT_MEASURE,                    \
+	        "by Module Hierarchy", NULL)                                                       \
+	COLUMN(HT_MODULE_PARAMETERS_NS, "parameters_ns", HT_DURATION, HT_MEASURE,                  \
+	        "by parameters of generated code", NULL)                                           \
+	COLUMN(HT_MODULE_STACK_NS, "stack_ns", HT_DURATION, HT_MEASURE, "by stacks", NULL)         \
+	COLUMN(HT_MODULE_BACKWARD_NS, "backward_ns", HT_DURATION, HT_MEASURE,                      \
+	        "by the forward operator", NULL)                                                   \
+	COLUMN(HT_MODULE_ANNOTATION_NS, "annotation_ns", HT_DURATION, HT_MEASURE,                  \
+	        "by names of annotations", NULL)
 HT_COLUMN_NUMBERS(HT_MODULE_SHARE_COLUMNS, HT_N_MODULE_SHARE_COLUMNS);
 extern const struct ht_column ht_module_share_columns[];
 

@@ -55,8 +55,8 @@ static const char *describe_damage(struct ht_run *run, const struct ht_compile_l
 		        "; warning: %zu of %zu records differ from their md5", log->n_changed,
 		        log->n_records);
 	if (text && log->n_bad)
-		text = ht_arena_printf(
-		        run->scratch, "%s; warning: %zu records cannot be read", text, log->n_bad);
+		text = ht_arena_printf(run->scratch, "%s; warning: %zu record%s cannot be read",
+		        text, log->n_bad, log->n_bad == 1 ? "" : "s");
 	return text ? text : "";
 }
 
@@ -74,8 +74,9 @@ enum ht_status ht_compile_log_judge(
 			n_with_line += graphs[i].calls[k].source != NULL;
 		}
 	const char *text = ht_arena_printf(run->scratch,
-	        "%zu graphs, %zu of %zu calls with lines, %zu recompilations%s%s%s", log->graphs.n,
-	        n_with_line, n_calls, log->recompiles.n, describe_damage(run, log),
+	        "%zu graph%s, %zu of %zu calls with lines, %zu recompilation%s%s%s%s",
+	        log->graphs.n, log->graphs.n == 1 ? "" : "s", n_with_line, n_calls,
+	        log->recompiles.n, log->recompiles.n == 1 ? "" : "s", describe_damage(run, log),
 	        log->n_lost ? "; provenance without the code beside it is not used" : "",
 	        compiled.n_activities ? "" : "; the trace calls no compiled graph");
 	*ret_use = (struct ht_attach_use){

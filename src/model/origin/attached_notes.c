@@ -44,8 +44,8 @@ static enum ht_status judge(
 	        : (double)matched < WORTH_ASKING * (double)origins.n_of_graphs
 	                ? "; was the graph captured again since?"
 	                : "";
-	const char *text =
-	        ht_arena_printf(run->scratch, "annotations of %zu nodes%s", notes->list.n, why);
+	const char *text = ht_arena_printf(run->scratch, "annotations of %zu node%s%s",
+	        notes->list.n, notes->list.n == 1 ? "" : "s", why);
 	*ret_use = (struct ht_attach_use){ .text = text,
 		.matched = matched,
 		.n = origins.n_of_graphs,

@@ -367,6 +367,12 @@ enum ht_status ht_recorded_site(struct ht_chooser *c, const struct ht_trace *t, 
 		.is_backward = module != HT_NONE &&
 		               twin->modules.module_ways[row] == HT_AUTOGRAD_LINK_FORWARD,
 	};
+	if (!ret_site->module && op != HT_NONE)
+		HT_TRY(ht_hierarchy_of(c->run, t, op, &ret_site->module));
+	ret_site->module_via = !ret_site->module       ? HT_MODULE_VIA_NONE
+	                       : module == HT_NONE     ? HT_MODULE_VIA_HIERARCHY
+	                       : ret_site->is_backward ? HT_MODULE_VIA_BACKWARD
+	                                               : HT_MODULE_VIA_FRAMES;
 	return HT_OK;
 }
 

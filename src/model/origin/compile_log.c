@@ -9,6 +9,7 @@
 #include "model/origin/compile_spans.h"
 #include "model/origin/graph_lines.h"
 #include "model/origin/log_events.h"
+#include "model/origin/parameters.h"
 #include "model/origin/wrapper.h"
 
 #include <inttypes.h>
@@ -27,10 +28,11 @@ struct reading {
 	struct ht_compile_log *log;
 	struct ht_vec calls; /* struct ht_compiled_call */
 	const char *file;
-	bool has_code;
+	bool has_code, is_backward;
 	/* lines of the graph before the code, and of the one that Dynamo captured last, with its compilation */
 	struct ht_graph_lines lines, captured;
 	const char *captured_id;
+	struct ht_parameters parameters;
 	struct ht_log_events events;
 };
 
@@ -86,16 +88,21 @@ static const char *compile_id_of(struct reading *r, const struct ht_json_value *
 
 /* ---- records ---- */
 
-/* Calls without a stack have the lines of their nodes in the graph. */
+/* Calls without a stack have the lines of their nodes in the graph: of a forward pass nodes as Dynamo captured them, of a backward pass those
+ * of its own, and some of the forward pass. */
 static enum ht_status add_lines(struct reading *r, const char *compile_id)
 {
 	struct ht_compiled_call *calls = r->calls.data;
+	bool has_captured = ht_text_same(r->captured_id, compile_id);
+	bool is_turned = has_captured && !r->is_backward;
+	const struct ht_graph_lines *graphs[] = { is_turned ? &r->captured : &r->lines,
+		is_turned      ? &r->lines
+		: has_captured ? &r->captured
+		               : NULL };
 	for (size_t i = 0; i < r->calls.n; i++) {
-		if (calls[i].source)
-			continue;
-		HT_TRY(ht_graph_lines_add(r->ctx, &r->log->arena, &r->lines, &calls[i]));
-		if (!calls[i].source && ht_text_same(r->captured_id, compile_id))
-			HT_TRY(ht_graph_lines_add(r->ctx, &r->log->arena, &r->captured, &calls[i]));
+		for (size_t k = 0; k < 2 && graphs[k] && !calls[i].source; k++)
+			HT_TRY(ht_graph_lines_add(r->ctx, &r->log->arena, graphs[k], &calls[i]));
+		HT_TRY(ht_graph_lines_weigh(r->ctx, &r->log->arena, graphs, &calls[i]));
 	}
 	r->lines.nodes.n = 0;
 	return HT_OK;
@@ -127,11 +134,36 @@ static enum ht_status read_code(struct reading *r, const struct record *record)
 {
 	struct ht_json_value code = ht_json_get(&record->json, "inductor_output_code");
 	struct ht_json_value file = ht_json_get(&code, "filename");
+	const char *compile_id = compile_id_of(r, &record->json);
 	if (r->has_code)
-		HT_TRY(push_graph(r, "", compile_id_of(r, &record->json)));
+		HT_TRY(push_graph(r, "", compile_id));
 	r->file = ht_log_string(&r->log->arena, &file);
 	r->has_code = true;
-	return ht_wrapper_read(r->ctx, &r->log->arena, record->payload, &r->calls);
+	const char *title = strstr(record->payload, "_backward']");
+	r->is_backward =
+	        title && (size_t)(title - record->payload) < strcspn(record->payload, "\n");
+	HT_TRY(ht_wrapper_read(r->ctx, &r->log->arena, record->payload, &r->calls));
+	return ht_parameters_apply(
+	        r->ctx, &r->log->arena, &r->parameters, compile_id, record->payload, &r->calls);
+}
+
+static enum ht_status read_source(
+        struct reading *r, const struct record *record, const struct ht_json_value *described)
+{
+	struct ht_json_value value = ht_json_get(described, "source");
+	const char *source = ht_log_string(&r->log->arena, &value);
+	const char *compile_id = compile_id_of(r, &record->json);
+	return !source ? HT_OK
+	               : ht_parameters_add_source(
+	                         r->ctx, &r->log->arena, &r->parameters, compile_id, source);
+}
+
+static enum ht_status read_captured(struct reading *r, const struct record *record)
+{
+	r->captured_id = compile_id_of(r, &record->json);
+	HT_TRY(ht_parameters_read_graph(
+	        r->ctx, &r->log->arena, &r->parameters, r->captured_id, record->payload));
+	return ht_graph_lines_read(r->ctx, record->payload, &r->captured);
 }
 
 /* {"triton_poi_fused_add_0:1": ["  File \"a.py\", line 3, in f\n ...", ...], ...}: older handles may be repeated. */
@@ -214,6 +246,7 @@ static enum ht_status read_event(struct reading *r, const struct record *record)
 
 static enum ht_status read_record(struct reading *r, const struct record *record)
 {
+	struct ht_json_value described = ht_json_get(&record->json, "describe_source");
 	r->log->n_records++;
 	r->log->n_changed += !is_whole(record);
 	if (ht_json_get(&record->json, "chromium_event").type != HT_JSON_END)
@@ -225,10 +258,10 @@ static enum ht_status read_record(struct reading *r, const struct record *record
 			HT_TRY(push_graph(r, "", compile_id_of(r, &record->json)));
 		return ht_graph_lines_read(r->ctx, record->payload, &r->lines);
 	}
-	if (ht_json_get(&record->json, "dynamo_output_graph").type != HT_JSON_END) {
-		r->captured_id = compile_id_of(r, &record->json);
-		return ht_graph_lines_read(r->ctx, record->payload, &r->captured);
-	}
+	if (ht_json_get(&record->json, "dynamo_output_graph").type != HT_JSON_END)
+		return read_captured(r, record);
+	if (described.type != HT_JSON_END)
+		return read_source(r, record, &described);
 	if (ht_json_get(&record->json, "artifact").type != HT_JSON_END)
 		return read_artifact(r, record);
 	return HT_OK;
@@ -307,6 +340,7 @@ enum ht_status ht_compile_log_read(
 	ht_log_events_done(ctx, &r.events);
 	ht_graph_lines_done(ctx, &r.lines);
 	ht_graph_lines_done(ctx, &r.captured);
+	ht_parameters_done(ctx, &r.parameters);
 	if (status != HT_OK) {
 		ht_compile_log_free(log);
 		return status;

@@ -31,7 +31,12 @@ struct ht_compiled_call {
 	size_t n_sources;
 	/* where the modules are called that all its lines are in, below the compiled region, " / " between; "": in the region itself */
 	const char *modules;
-	int64_t handle; /* -1: none */
+	/* the modules whose parameters it reads, or whose gradients it writes, below the compiled region (parameters.h); NULL: unknown */
+	const char *owner;
+	const int64_t
+	        *line_bytes; /* by line: size of what its nodes compute; NULL: not all are known */
+	const char *code;    /* behind its comment, as long as the wrapper is read */
+	int64_t handle;      /* -1: none */
 };
 
 struct ht_compiled_graph {

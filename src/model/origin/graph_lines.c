@@ -10,11 +10,16 @@
 #include "model/origin/stack_frames.h"
 #include "model/origin/wrapper.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* What stands between the lines of a call. */
+#define BETWEEN " + "
 
 struct node {
 	struct ht_piece name;
 	struct ht_piece file, line, function;
+	int64_t bytes; /* of the value that it computes; -1: unknown */
 };
 
 static int compare_pieces(const struct ht_piece *a, const struct ht_piece *b)
@@ -58,6 +63,62 @@ static int name_of(const char *line, size_t n)
 	return is_given && memmem(line, n, " = ", 3) ? (int)n_name : 0;
 }
 
+/* Bytes of an element by how a printed graph writes its type: bf16, f8e4m3fn, i64, b8; 0: unknown. */
+static int64_t element_bytes(const char *type)
+{
+	bool is_brain = ht_text_starts(type, "bf");
+	const char *digits = type + 1 + is_brain;
+	if (!*type || !strchr("fiubc", *type) || *digits < '0' || *digits > '9')
+		return 0;
+	long bits = strtol(digits, NULL, 10);
+	return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 ? bits / 8 : 0;
+}
+
+/* Whether a statement only looks at a value in another way: x.view(...), torch.ops.aten.permute.default(...), x[0]. */
+static bool is_view(const char *statement, size_t n)
+{
+	static const char *const views[] = { "view", "reshape", "permute", "transpose", "t",
+		"select", "slice", "expand", "unsqueeze", "squeeze", "unbind", "split", "chunk",
+		"alias", "detach", "flatten", "as_strided" };
+	const char *at = memmem(statement, n, " = ", 3);
+	size_t n_left = at ? n - (size_t)(at + 3 - statement) : 0;
+	const char *end = at ? memchr(at + 3, '(', n_left) : NULL;
+	const char *dot = NULL;
+	if (!end)
+		return at && memchr(at + 3, '[', n_left);
+	for (const char *p = at + 3; p < end; p++)
+		if (*p == '.' && strncmp(p, ".default(", 9) != 0 && strncmp(p, ".int(", 5) != 0 &&
+		        strncmp(p, ".Tensor(", 8) != 0)
+			dot = p;
+	for (size_t i = 0; dot && i < HT_COUNT(views); i++)
+		if (ht_text_starts(dot + 1, views[i]) && strchr("(.", dot[1 + strlen(views[i])]))
+			return true;
+	return false;
+}
+
+/* The size of a value "x: "f32[16, 256]..." = ..."; -1 where a size is a name, or there are several values. */
+static int64_t bytes_of(const char *type)
+{
+	static const char start[] = ": \"";
+	if (!ht_text_starts(type, start))
+		return -1;
+	type += sizeof start - 1;
+	int64_t bytes = element_bytes(type);
+	type += strcspn(type, "[\n");
+	while (bytes && (*type == '[' || *type == ',')) {
+		char *end;
+		type += 1 + (type[1] == ' ');
+		if (*type == ']')
+			break; /* one element */
+		long long n = *type >= '0' && *type <= '9' ? strtoll(type, &end, 10) : -1;
+		if (n < 0 || (n && bytes > INT64_MAX / n))
+			return -1;
+		bytes *= n;
+		type = end;
+	}
+	return bytes && *type == ']' ? bytes : -1;
+}
+
 enum ht_status ht_graph_lines_read(ht_ctx *ctx, const char *graph, struct ht_graph_lines *lines)
 {
 	struct node now = { 0 };
@@ -69,6 +130,7 @@ enum ht_status ht_graph_lines_read(ht_ctx *ctx, const char *graph, struct ht_gra
 		if (*at == '#')
 			read_comment(at, n, &now);
 		now.name = (struct ht_piece){ at, n_name };
+		now.bytes = is_view(at, n) ? 0 : bytes_of(at + n_name);
 		if (n_name && now.file.n && !HT_VEC_PUSH(ctx->mem, &lines->nodes, struct node, now))
 			return ht_fail_nomem(ctx);
 		at += n;
@@ -121,5 +183,64 @@ enum ht_status ht_graph_lines_add(ht_ctx *ctx, struct ht_arena *arena,
 			at += name.n;
 		}
 	}
+	return HT_OK;
+}
+
+/* Which of the lines "a.py(3): f + b.py(4): g" a node is at; SIZE_MAX: none of them. */
+static size_t line_of(const struct node *node, const char *source)
+{
+	for (size_t i = 0; source; i++) {
+		const char *end = strstr(source, BETWEEN);
+		const char *at = source, *stop = end ? end : source + strlen(source);
+		const struct ht_piece pieces[] = { node->file, { "(", 1 }, node->line, { "): ", 3 },
+			node->function };
+		size_t k = 0;
+		for (; k < HT_COUNT(pieces) && stop - at >= pieces[k].n &&
+		        !memcmp(at, pieces[k].text, (size_t)pieces[k].n);
+		        k++)
+			at += pieces[k].n;
+		if (k == HT_COUNT(pieces) && at == stop)
+			return i;
+		source = end ? end + sizeof BETWEEN - 1 : NULL;
+	}
+	return SIZE_MAX;
+}
+
+/* Add what the nodes of a call compute to their lines; false: one of them is unknown. */
+static bool add_nodes(const struct ht_graph_lines *const *graphs,
+        const struct ht_compiled_call *call, int64_t *bytes)
+{
+	for (const char *at = call->nodes; *at;) {
+		at += strspn(at, ", ");
+		struct ht_piece name = { at, (int)strcspn(at, ", ") };
+		const struct node *node = find(graphs[0], name);
+		node = node || !graphs[1] ? node : find(graphs[1], name);
+		size_t line = node ? line_of(node, call->source) : SIZE_MAX;
+		at += name.n;
+		if (!name.n)
+			continue;
+		if (line == SIZE_MAX || node->bytes < 0 ||
+		        node->bytes > INT64_MAX / 2 - bytes[line])
+			return false;
+		bytes[line] += node->bytes;
+	}
+	return true;
+}
+
+enum ht_status ht_graph_lines_weigh(ht_ctx *ctx, struct ht_arena *arena,
+        const struct ht_graph_lines *const *graphs, struct ht_compiled_call *call)
+{
+	bool is_any = false;
+	/* a library's kernel computes one thing, whatever its inputs were looked at as */
+	if (!call->nodes || !call->source || call->n_sources < 2 ||
+	        !ht_text_starts(call->name, "triton_"))
+		return HT_OK;
+	int64_t *bytes = ht_arena_alloc(arena, call->n_sources * sizeof *bytes);
+	if (!bytes)
+		return ht_fail_nomem(ctx);
+	bool is_known = add_nodes(graphs, call, bytes);
+	for (size_t i = 0; i < call->n_sources; i++)
+		is_any |= bytes[i] > 0;
+	call->line_bytes = is_known && is_any ? bytes : NULL;
 	return HT_OK;
 }

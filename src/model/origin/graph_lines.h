@@ -27,4 +27,9 @@ void ht_graph_lines_done(ht_ctx *ctx, struct ht_graph_lines *lines);
 enum ht_status ht_graph_lines_add(ht_ctx *ctx, struct ht_arena *arena,
         const struct ht_graph_lines *lines, struct ht_compiled_call *call) HT_MUST_USE;
 
+/* How many bytes the nodes at each line of a call compute, where all of them are known. Each is looked for in two graphs, the
+ * second of which may be NULL. */
+enum ht_status ht_graph_lines_weigh(ht_ctx *ctx, struct ht_arena *arena,
+        const struct ht_graph_lines *const *graphs, struct ht_compiled_call *call) HT_MUST_USE;
+
 #endif

@@ -6,6 +6,7 @@
 #include "attach/kind.h"
 #include "base/search.h"
 #include "json/text.h"
+#include "model/origin/parameters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -170,11 +171,13 @@ static bool put_over(
 		origin.method = HT_ORIGIN_ANNOTATION;
 		origin.confidence = 1;
 		if (module) {
-			origin.module = module;
+			origin.module = ht_fqn_path(a->run->scratch, module);
+			origin.module_via = HT_MODULE_VIA_FQN;
 			origin.is_backward = false;
 		}
 		*over = (struct over){ under, (uint32_t)a->sites->n, true };
-		if (!HT_VEC_PUSH(a->run->ctx->mem, a->sites, struct ht_origin, origin))
+		if ((module && !origin.module) ||
+		        !HT_VEC_PUSH(a->run->ctx->mem, a->sites, struct ht_origin, origin))
 			return false;
 	}
 	a->site[i_gpu] = over->site;

@@ -29,6 +29,13 @@ const char *ht_fused_via_name(enum ht_fused_via via)
 	return names[via];
 }
 
+const char *ht_module_via_name(enum ht_module_via via)
+{
+	static const char *const names[HT_N_MODULE_VIAS] = { NULL, "module_fqn", "frames",
+		"hierarchy", "parameters", "stack", "backward", "annotation" };
+	return names[via];
+}
+
 /* .../c56k3yxaynoxuqvbmqqn6bum5n7dafbirh67l4zamb6e75p3s5q7.py(486): call: code that Inductor generated. */
 static bool is_generated_file(const char *name)
 {
@@ -114,31 +121,26 @@ static enum ht_status read_names(struct ht_run *run, const char *const **ret_fus
 	return HT_OK;
 }
 
-static bool is_known_by_name(const struct ht_origins *o, size_t i_gpu)
-{
-	bool of_graph = o->of_graph && o->of_graph[i_gpu];
-	return !ht_origin_in_graph(o, i_gpu) && (of_graph || o->trace->gpu[i_gpu].op == HT_NONE);
-}
-
-/* Each name once: replays repeat them by the million. */
+/* By string id, each name once, as replays repeat them by the million; only where there can be activities of which nothing else is known. */
 static enum ht_status read_families(struct ht_run *run, struct ht_origins *o)
 {
 	const struct ht_trace *t = run->trace;
 	const char **families = NULL;
 	uint8_t *is_seen = NULL;
-	for (size_t i = 0; i < t->n_gpu; i++) {
+	size_t first = 0;
+	while (!o->of_graph && first < t->n_gpu && t->gpu[first].op != HT_NONE)
+		first++;
+	if (first == t->n_gpu)
+		return HT_OK;
+	families = ht_arena_alloc(run->scratch, (t->n_string_offsets + 1) * sizeof *families);
+	is_seen = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
+	if (!families || !is_seen)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = first; i < t->n_gpu; i++) {
 		uint32_t id = t->name[t->gpu[i].row];
-		if (id == HT_NO_STR || !is_known_by_name(o, i))
+		if (id == HT_NO_STR || is_seen[id])
 			continue;
-		if (!families) {
-			families = ht_arena_alloc(
-			        run->scratch, (t->n_string_offsets + 1) * sizeof *families);
-			is_seen = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
-		}
-		if (!families || !is_seen)
-			return ht_fail_nomem(run->ctx);
-		if (!is_seen[id])
-			families[id] = ht_kernel_family(ht_str(t, id));
+		families[id] = ht_kernel_family(ht_str(t, id));
 		is_seen[id] = 1;
 	}
 	o->families = families;
@@ -151,7 +153,8 @@ struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
 		.source = call->source,
 		.nodes = call->nodes,
 		.via = via_of(call),
-		.below = call->modules };
+		.line_bytes = call->line_bytes,
+		.call = call };
 }
 
 bool ht_origins_deepen(const struct ht_run *run)
@@ -189,7 +192,7 @@ static enum ht_status add_inside(struct ht_run *run, struct ht_origins *o)
 	if (!known || !inside)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < t->n_gpu; i++) {
-		const char *below = ht_origin_below(o, i);
+		const char *below = ht_origin_below(o, i).text;
 		uint32_t module = o->modules ? o->modules[t->gpu[i].row] : HT_NONE;
 		const char *around = module == HT_NONE ? "" : o->module_texts[module];
 		if (below && *below && !(inside[i] = spell_inside(run, known, around, below)))
@@ -213,6 +216,8 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	if (*(const bool *)of) {
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
+		origins.module_ways = attribution.module_ways;
+		HT_TRY(ht_named_modules_make(run, attribution.modules != NULL, &origins.named));
 		origins.module_texts = attribution.module_texts;
 		if (origins.calls)
 			HT_TRY(add_inside(run, &origins));
@@ -235,11 +240,19 @@ const struct ht_origin *ht_origin_in_graph(const struct ht_origins *o, size_t i_
 	return site == HT_NONE || o->sites[site].method == HT_ORIGIN_NONE ? NULL : &o->sites[site];
 }
 
-const char *ht_origin_below(const struct ht_origins *o, size_t i_gpu)
+struct ht_below ht_origin_below(const struct ht_origins *o, size_t i_gpu)
 {
 	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
-	const struct ht_compiled_call *call = o->calls ? o->calls[i_gpu] : NULL;
-	return site ? site->below : call ? call->modules : NULL;
+	const struct ht_compiled_call *call = site ? site->call : o->calls ? o->calls[i_gpu] : NULL;
+	double confidence = site ? site->confidence : 1;
+	if (!call || (!call->owner && !call->modules))
+		return (struct ht_below){ 0 };
+	if (!call->owner)
+		return (struct ht_below){ call->modules, HT_MODULE_VIA_STACK, confidence, false };
+	/* of one that was fused from several lines, its parameters say where one of them is */
+	bool is_fused = via_of(call) != HT_VIA_NONE && call->n_sources > 1;
+	return (struct ht_below){ call->owner, HT_MODULE_VIA_PARAMETERS,
+		is_fused ? confidence / (double)call->n_sources : confidence, false };
 }
 
 static void take_fused(const char *ops, struct ht_origin *origin)
@@ -267,8 +280,15 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 	};
 	origin->via = call ? via_of(call) : HT_VIA_NONE;
 	origin->nodes = call ? call->nodes : NULL;
-	if (call && call->source)
+	origin->module_via = module == HT_NONE ? HT_MODULE_VIA_NONE
+	                     : o->module_ways[gpu->row] == HT_AUTOGRAD_LINK_FORWARD
+	                             ? HT_MODULE_VIA_BACKWARD
+	                             : HT_MODULE_VIA_FRAMES;
+	origin->module_confidence = module != HT_NONE;
+	if (call && call->source) {
 		origin->source = call->source;
+		origin->line_bytes = call->line_bytes;
+	}
 	if (origin->method != HT_ORIGIN_TRITON)
 		return;
 	if (call && call->ops)
@@ -296,17 +316,36 @@ static void take_name(
 		take_fused(ops, origin);
 }
 
+/* No call of a module is recorded around it. */
+static void take_named(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
+{
+	origin->module = ht_named_module(&o->named, i_gpu);
+	if (!origin->module)
+		return;
+	origin->module_via =
+	        o->named.is_hierarchy ? HT_MODULE_VIA_HIERARCHY : HT_MODULE_VIA_ANNOTATION;
+	origin->module_confidence = 1;
+}
+
 void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *ret_origin)
 {
 	const struct ht_gpu *gpu = &o->trace->gpu[i_gpu];
 	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
 	bool of_graph = o->of_graph && o->of_graph[i_gpu];
-	if (site)
+	if (site) {
 		*ret_origin = *site;
-	else if (!of_graph && gpu->op != HT_NONE)
+		ret_origin->module_confidence = site->module ? site->confidence : 0;
+	} else if (!of_graph && gpu->op != HT_NONE) {
 		take_op(o, i_gpu, ret_origin);
-	else
+	} else {
 		take_name(o, gpu, ret_origin);
-	if (o->inside && o->inside[i_gpu])
+	}
+	if (o->inside && o->inside[i_gpu]) {
+		struct ht_below below = ht_origin_below(o, i_gpu);
 		ret_origin->module = o->inside[i_gpu];
+		ret_origin->module_via = below.via;
+		ret_origin->module_confidence = below.confidence;
+	}
+	if (!ret_origin->module)
+		take_named(o, i_gpu, ret_origin);
 }

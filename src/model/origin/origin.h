@@ -24,6 +24,7 @@
 #define HT_MODEL_ORIGIN_ORIGIN_H
 
 #include "model/origin/compile_log.h"
+#include "model/origin/named_modules.h"
 #include "model/run.h"
 
 enum ht_origin_method {
@@ -38,20 +39,36 @@ enum ht_origin_method {
 	HT_N_ORIGIN_METHODS
 };
 
+/* Where modules are known from, best first. */
+enum ht_module_via {
+	HT_MODULE_VIA_NONE,
+	HT_MODULE_VIA_FQN,        /* module_fqn of an annotated node */
+	HT_MODULE_VIA_FRAMES,     /* calls of modules around the launch, here or in a recording */
+	HT_MODULE_VIA_HIERARCHY,  /* arg "Module Hierarchy" of the operator */
+	HT_MODULE_VIA_PARAMETERS, /* what generated code reads and writes (parameters.h) */
+	HT_MODULE_VIA_STACK,      /* calls of forward() in the stacks of a compiled call */
+	HT_MODULE_VIA_BACKWARD,   /* the module of the forward operator */
+	HT_MODULE_VIA_ANNOTATION, /* names of annotations (named_modules.h) */
+	HT_N_MODULE_VIAS
+};
+
 /* Texts are NULL where they are not known, and live as long as the origins or the traces. */
 struct ht_origin {
 	enum ht_origin_method method;
 	double confidence; /* 0 to 1 */
 	const char *op, *module, *source;
+	enum ht_module_via module_via;
+	double module_confidence; /* 0 to 1; of a fused kernel, a part of as many as it has lines */
+	const int64_t *line_bytes; /* see ht_compiled_call */
 	const char *shapes; /* dimensions of the operator's inputs, as in the trace that has them */
 	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */
 	const struct ht_trace *op_trace;
 	uint32_t op_row;
 	const char *nodes;     /* of generated kernels: nodes of the FX graph */
 	enum ht_fused_via via; /* of generated kernels: where the operators are known from */
-	const char *below; /* of compiled graphs: modules inside the region, see ht_compiled_call */
-	bool starts_call;  /* of a graph: the first activity of its operator in a launch */
-	bool is_backward;  /* of a graph: its module is that of the forward operator */
+	const struct ht_compiled_call *call; /* of compiled graphs */
+	bool starts_call; /* of a graph: the first activity of its operator in a launch */
+	bool is_backward; /* of a graph: its module is that of the forward operator */
 };
 
 /* One way in which graphs were replayed. */
@@ -84,6 +101,7 @@ struct ht_origins {
 	        *why; /* by attachment: why it explains nothing; NULL: it does, or was not needed */
 	const uint32_t
 	        *modules; /* by row, as attribution.h has them; NULL: none, or not asked for */
+	const uint8_t *module_ways;
 	const char *const *module_texts;
 	const uint32_t *lines; /* by row: ht_lines_make */
 	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
@@ -94,6 +112,7 @@ struct ht_origins {
 	        *families; /* by string id: what kernels compute that are known by name alone */
 	const char *const
 	        *inside; /* by GPU activity: modules with those of compiled graphs; NULL: none */
+	struct ht_named_modules named;
 };
 
 /* Of the rank in hand; found once where several analyses run together. with_modules: modules of level A, too. */
@@ -104,8 +123,14 @@ void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_ori
 /* The same where a graph launch started it and its operator or module is known; NULL otherwise. It may be compared: replays of one
  * kind share it. */
 const struct ht_origin *ht_origin_in_graph(const struct ht_origins *origins, size_t i_gpu);
-/* Modules inside the compiled region that launched it, as ht_compiled_call has them; NULL: unknown. */
-const char *ht_origin_below(const struct ht_origins *origins, size_t i_gpu);
+/* Modules inside the compiled region that launched it; text NULL: unknown. */
+struct ht_below {
+	const char *text;
+	enum ht_module_via via;
+	double confidence;
+	bool is_backward; /* of modules that are named otherwise: see ht_named_modules */
+};
+struct ht_below ht_origin_below(const struct ht_origins *origins, size_t i_gpu);
 /* Whether the trace launches graphs. Without any, nobody needs to ask for what is in them. */
 bool ht_has_graph_launches(const struct ht_trace *trace);
 /* Whether more can be known of modules than what is around launches: by graphs, or by a log of torch.compile. */
@@ -115,6 +140,8 @@ struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);
 /* "provenance", "code", "name"; NULL for none. */
 const char *ht_fused_via_name(enum ht_fused_via via);
+/* "module_fqn", "frames", "hierarchy", ...; NULL for none. */
+const char *ht_module_via_name(enum ht_module_via via);
 /* By row of a trace: the frame of the user's own code around it; NULL: it has no Python functions. */
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;

@@ -57,15 +57,31 @@ static enum ht_status make_room(struct reading *r, size_t n)
 	return r->sort_keys && r->sorted ? HT_OK : ht_fail_nomem(r->run->ctx);
 }
 
-/* The activities of a launch by their start. The trace mostly has them so. */
-static enum ht_status order_activities(struct reading *r, const uint32_t *gpus, size_t n)
+static uint64_t hash_names(const struct reading *r, size_t n)
+{
+	uint64_t hash = n;
+	for (size_t i = 0; i < n; i++)
+		hash = ht_hash_mix(hash, r->t->name[r->t->gpu[r->gpus[i]].row]);
+	return hash;
+}
+
+/* The activities of a launch by their start, and a hash of their names. The trace mostly has them so: one look at each is enough then. */
+static enum ht_status order_activities(
+        struct reading *r, const uint32_t *gpus, size_t n, uint64_t *ret_hash)
 {
 	const struct ht_trace *t = r->t;
 	int64_t last_ns = INT64_MIN;
 	size_t n_sorted = 0;
-	for (; n_sorted < n && t->ts_ns[t->gpu[gpus[n_sorted]].row] >= last_ns; n_sorted++)
-		last_ns = t->ts_ns[t->gpu[gpus[n_sorted]].row];
+	uint64_t hash = n;
+	for (; n_sorted < n; n_sorted++) {
+		uint32_t row = t->gpu[gpus[n_sorted]].row;
+		if (t->ts_ns[row] < last_ns)
+			break;
+		last_ns = t->ts_ns[row];
+		hash = ht_hash_mix(hash, t->name[row]);
+	}
 	r->gpus = gpus;
+	*ret_hash = hash;
 	if (n_sorted == n)
 		return HT_OK;
 	HT_TRY(make_room(r, n));
@@ -74,9 +90,10 @@ static enum ht_status order_activities(struct reading *r, const uint32_t *gpus, 
 		r->sort_keys[i] = ht_sort_key_i64(t->ts_ns[t->gpu[gpus[i]].row]);
 	}
 	r->gpus = r->sorted;
-	return ht_sort_keys(r->run->ctx->mem, r->sort_keys, r->sorted, n)
-	               ? HT_OK
-	               : ht_fail_nomem(r->run->ctx);
+	if (!ht_sort_keys(r->run->ctx->mem, r->sort_keys, r->sorted, n))
+		return ht_fail_nomem(r->run->ctx);
+	*ret_hash = hash_names(r, n);
+	return HT_OK;
 }
 
 /* The size that the innermost annotation of a grammar around the launch says. */
@@ -90,14 +107,6 @@ static int64_t size_around(const struct reading *r, uint32_t row)
 		        name.batch >= 0)
 			return name.batch;
 	return -1;
-}
-
-static uint64_t hash_names(const struct reading *r, size_t n)
-{
-	uint64_t hash = n;
-	for (size_t i = 0; i < n; i++)
-		hash = ht_hash_mix(hash, r->t->name[r->t->gpu[r->gpus[i]].row]);
-	return hash;
 }
 
 static struct use *find_use(struct reading *r, uint64_t names, int64_t size)
@@ -238,8 +247,9 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 	ht_launch_gpus(r->t, launch, &gpus, &n);
 	if (!n)
 		return HT_OK;
-	HT_TRY(order_activities(r, gpus, n));
-	uint64_t names = ht_hash_mix(hash_names(r, n), ht_compiled_hash(r->t, launch));
+	uint64_t names;
+	HT_TRY(order_activities(r, gpus, n, &names));
+	names = ht_hash_mix(names, ht_compiled_hash(r->t, launch));
 	int64_t size = size_around(r, launch);
 	if (!find_use(r, names, size))
 		HT_TRY(add_use(r, launch, n, names, size));
@@ -247,11 +257,14 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 	use->graph.n_launches++;
 	if (use->from)
 		r->n_matched[use->from->i] += use->graph.n_matched;
+	int64_t gpu_ns = 0;
 	for (size_t i = 0; i < n; i++) {
-		r->of_graph[r->gpus[i]] = 1;
-		r->site[r->gpus[i]] = use->first_site + (uint32_t)i;
-		ht_sum(&use->graph.gpu_ns, r->t->dur_ns[r->t->gpu[r->gpus[i]].row]);
+		uint32_t gpu = r->gpus[i];
+		r->of_graph[gpu] = 1;
+		r->site[gpu] = use->first_site + (uint32_t)i;
+		ht_sum(&gpu_ns, r->t->dur_ns[r->t->gpu[gpu].row]);
 	}
+	ht_sum(&use->graph.gpu_ns, gpu_ns);
 	r->origins->n_of_graphs += n;
 	return HT_OK;
 }
@@ -283,9 +296,11 @@ static enum ht_status read_launches(struct reading *r, const uint32_t *ids, size
 	const struct ht_trace *t = r->t;
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		bool is_launch = false;
+		if (!ht_kind_is_call(t->kind[row]))
+			continue; /* most rows are activities */
 		for (size_t k = 0; k < n_ids; k++)
 			is_launch |= t->name[row] == ids[k];
-		if (is_launch && ht_kind_is_call(t->kind[row]))
+		if (is_launch)
 			HT_TRY(read_launch(r, row));
 	}
 	return HT_OK;

@@ -172,11 +172,22 @@ static enum ht_status tape_graphs(
 	return HT_OK;
 }
 
+/* Whether an annotation can name a capture: texts are fewer than rows. */
+static bool names_captures(const struct ht_trace *t)
+{
+	int64_t size;
+	for (uint32_t id = 0; id + 1 < t->n_string_offsets; id++)
+		if (ht_capture_parse(ht_str(t, id), &size))
+			return true;
+	return false;
+}
+
 static enum ht_status tape_captures(struct taping *tp, bool *ret_has_any)
 {
 	const struct ht_trace *t = tp->t;
+	uint32_t n_rows = names_captures(t) ? ht_n_events(t) : 0;
 	*ret_has_any = false;
-	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+	for (uint32_t row = 0; row < n_rows; row++) {
 		int64_t size;
 		if (t->kind[row] != HT_KIND_ANNOTATION || !ht_is_span(t, row) ||
 		        !ht_capture_parse(ht_str(t, t->name[row]), &size))

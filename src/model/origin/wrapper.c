@@ -56,10 +56,11 @@ static int64_t split_handle(const char *text, size_t n, size_t *ret_n_name)
 }
 
 static enum ht_status push_call(ht_ctx *ctx, struct ht_arena *arena, const char *name, size_t n,
-        int64_t handle, const struct comment *comment, struct ht_vec *calls)
+        int64_t handle, const char *code, const struct comment *comment, struct ht_vec *calls)
 {
-	struct ht_compiled_call call = { .name = ht_arena_strndup(arena, name, n),
-		.handle = handle };
+	struct ht_compiled_call call = {
+		.name = ht_arena_strndup(arena, name, n), .code = code, .handle = handle
+	};
 	if (comment->ops)
 		call.ops = ht_arena_strndup(arena, comment->ops, comment->n_ops);
 	if (comment->n_nodes)
@@ -101,10 +102,11 @@ enum ht_status ht_wrapper_read(
 			const char *name = at + sizeof handles - 1;
 			size_t n_text = strcspn(name, " \n");
 			int64_t handle = split_handle(name, n_text, &n_name);
-			HT_TRY(push_call(ctx, arena, name, n_name, handle, &comment, calls));
+			HT_TRY(push_call(
+			        ctx, arena, name, n_name, handle, at + n, &comment, calls));
 			has_handle = true;
 		} else if (!has_handle && comment.ops && (n_name = called_name(at, n))) {
-			HT_TRY(push_call(ctx, arena, at, n_name, -1, &comment, calls));
+			HT_TRY(push_call(ctx, arena, at, n_name, -1, at, &comment, calls));
 			comment = (struct comment){ 0 };
 		}
 		at += n;

@@ -71,7 +71,8 @@ static enum ht_status judge(
 		matched += ht_iteration_read(rules, ht_str(t, t->name[row]), &name);
 	}
 	*ret_use = (struct ht_attach_use){
-		.text = ht_arena_printf(run->scratch, "%zu rules%s", rules->n,
+		.text = ht_arena_printf(run->scratch, "%zu rule%s%s", rules->n,
+		        rules->n == 1 ? "" : "s",
 		        rules->kv_token_bytes >= 0 ? ", KV entries of the model" : ""),
 		.matched = matched,
 		.n = n,

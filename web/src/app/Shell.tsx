@@ -9,7 +9,7 @@ import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
 import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, LostStrip, Rescan } from "./Health";
-import { useRuns } from "./hooks";
+import { useRuns, useTable } from "./hooks";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
 import { Busy, Empty, ProblemBox } from "./parts";
@@ -17,6 +17,7 @@ import { formatRoute, go, linkTo, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
 import { HistoryView } from "../views/History";
+import { rankList } from "../views/ranks";
 import { PLACES, placeOf, tabsOf, viewOf } from "../views/registry";
 import type { Place } from "../views/registry";
 
@@ -353,6 +354,15 @@ function within(run: Run, route: Route): Route {
   return { ...route, run: run.id, query: span ? { ...route.query, span } : route.query };
 }
 
+// Whether a run has iterations of a serving engine, by its first rank: those of a job do the same.
+function useServes(run: Run | undefined, route: Route, asks: boolean): boolean {
+  const rank = run ? rankList(run)[0] : undefined;
+  const span = run ? within(run, route).query.span : undefined;
+  const verb = asks && rank !== undefined ? "iterations" : null;
+  const asked = useTable(run ?? { id: "", generation: 0 }, verb, { rank: String(rank), span, top: 1 });
+  return verb !== null && (asked.table?.rows.length ?? 0) > 0;
+}
+
 export function Page() {
   const route = useRoute();
   const watched = useRuns();
@@ -362,6 +372,7 @@ export function Page() {
   useEffect(() => {
     if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
   }, [run?.id, route.run]);
+  const serves = useServes(run, route, registry?.analyses.some((one) => one.name === "iterations") ?? false);
   if (!runs || !registry) {
     const failed = watched.problem ?? problem?.problem;
     return <Start>{failed ? <ProblemBox status={0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;
@@ -369,7 +380,7 @@ export function Page() {
   if (runs.runs.length === 0) return runs.histories.length > 0 ? <Alone runs={runs} route={route} /> : <NoRuns runs={runs} />;
   if (!run) return <NoSuchRun runs={runs} route={route} />;
   const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
-  const app: App = { route: within(run, route), run, base, runs, analyses: registry, routes };
+  const app: App = { route: within(run, route), run, base, runs, analyses: registry, routes, serves };
   const lost = watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null;
   return (
     <AppProvider value={app}>

@@ -12,6 +12,7 @@ export interface App {
   runs: Runs;
   analyses: Analyses;
   routes: readonly string[]; // what this server can be asked
+  serves: boolean; // the run has iterations of a serving engine
 }
 
 const Context = createContext<App | null>(null);

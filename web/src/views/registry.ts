@@ -15,7 +15,7 @@ import { Efficiency } from "./Efficiency";
 import { FlameGraph } from "./FlameGraph";
 import { History, historyIsThere } from "./History";
 import { Idle } from "./Idle";
-import { Iterations } from "./Iterations";
+import { Iterations, servingIsThere } from "./Iterations";
 import { Kernels } from "./Kernels";
 import { KernelTypes } from "./KernelTypes";
 import { Launch } from "./Launch";
@@ -56,7 +56,7 @@ export const PLACES: readonly Place[] = [
       { id: "temporal", title: "Device time", component: Temporal },
       { id: "idle", title: "Idle time", component: Idle },
       { id: "critical-path", title: "Critical path", component: CriticalPath },
-      { id: "iterations", title: "Serving", component: Iterations },
+      { id: "iterations", title: "Serving", component: Iterations, there: servingIsThere },
     ],
   },
   { title: "Timeline", key: "2", views: [{ id: "timeline", title: "Timeline", component: TimelineView }] },

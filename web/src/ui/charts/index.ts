@@ -9,3 +9,4 @@ export { StackedBars, type Part } from "./StackedBars";
 export { Areas, type Band, type Moment } from "./Areas";
 export { Strips, type Piece, type Strip } from "./Strips";
 export { Scatter } from "./Scatter";
+export { Blocks, type Block } from "./Blocks";
