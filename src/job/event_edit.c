@@ -4,12 +4,9 @@
 #include "job/event_edit.h"
 
 #include "base/hash.h"
-#include "base/list.h"
 #include "base/sort.h"
-#include "model/communication/collective_match.h"
 #include "model/numbers/stats.h"
 
-#include <regex.h>
 #include <string.h>
 
 /* ---- peers ---- */
@@ -83,6 +80,7 @@ enum ht_status ht_event_editor_make(struct ht_event_job *job, struct ht_event_ed
 		.dur = ht_arena_room(a, (n + 1) * sizeof(double)),
 		.scale = ht_arena_room(a, (n + 1) * sizeof(float)),
 		.is_apart = ht_arena_room(a, n + 1),
+		.is_fused = ht_arena_room(a, n + 1),
 		.is_chosen = ht_arena_room(a, n + 1),
 		.peers = ht_arena_room(a, (n + 1) * sizeof(uint32_t)),
 		.first_peer = ht_arena_room(a, (n + 2) * sizeof(uint32_t)),
@@ -91,9 +89,9 @@ enum ht_status ht_event_editor_make(struct ht_event_job *job, struct ht_event_ed
 	uint64_t *keys = ht_arena_room(a, (n + 1) * sizeof *keys);
 	struct nodes room = { ht_arena_room(a, (n + 1) * sizeof *room.keys),
 		ht_arena_room(a, (n + 1) * sizeof *room.list), 0 };
-	if (!ret->dur || !ret->scale || !ret->is_apart || !ret->is_chosen || !ret->peers ||
-	        !ret->first_peer || !ret->n_ranks || !ret->room || !keys || !room.keys ||
-	        !room.list)
+	if (!ret->dur || !ret->scale || !ret->is_apart || !ret->is_fused || !ret->is_chosen ||
+	        !ret->peers || !ret->first_peer || !ret->n_ranks || !ret->room || !keys ||
+	        !room.keys || !room.list)
 		return ht_fail_nomem(job->run->ctx);
 	for (size_t i = 0; i < job->n_ranks; i++)
 		if (!key_rank(job, i, &room, keys))
@@ -118,6 +116,8 @@ void ht_event_editor_reset(struct ht_event_editor *e)
 	size_t n = e->job->n_nodes;
 	memcpy(e->dur, e->job->dur, n * sizeof *e->dur);
 	memset(e->is_apart, 0, n);
+	memset(e->is_fused, 0, n);
+	e->copies = e->event = NULL;
 	for (size_t i = 0; i < n; i++)
 		e->scale[i] = 1;
 }
@@ -137,9 +137,11 @@ struct ht_event_edit ht_event_editor_edit(struct ht_event_editor *e)
 			continue;
 		e->dur[i] = e->job->dur[i];
 		e->scale[i] = 1;
-		e->is_apart[i] = false;
+		e->is_apart[i] = e->is_fused[i] = false;
+		if (e->copies)
+			e->copies[i] = 1;
 	}
-	return (struct ht_event_edit){ e->dur, e->scale, e->is_apart };
+	return (struct ht_event_edit){ e->dur, e->scale, e->is_apart, e->is_fused };
 }
 
 void ht_event_scale(struct ht_event_editor *e, uint32_t node, double factor)
@@ -186,53 +188,5 @@ void ht_event_like_peers(struct ht_event_editor *e, enum ht_event_peer how, cons
 				                            : median_of(e, g, HT_NONE);
 			e->dur[node] = value;
 		}
-	}
-}
-
-/* ---- rules ---- */
-
-static bool is_listed(const char *list, int64_t number)
-{
-	return !list || ht_list_text_has(list, number);
-}
-
-/* What a rule says of ranks, stages and groups, which one rank does not know. */
-static bool fits_job(const struct ht_event_job *job, const struct ht_cp_rule *rule, uint32_t node)
-{
-	const struct ht_event_rank *r = &job->ranks[job->i_rank[node]];
-	uint32_t unit = job->unit[node];
-	if (!is_listed(rule->ranks, r->number) || !is_listed(rule->stages, r->stage))
-		return false;
-	return !rule->group ||
-	       (unit != HT_NONE && !regexec(rule->group, job->units[unit].of->group, 0, NULL, 0));
-}
-
-static void apply(struct ht_event_editor *e, const struct ht_cp_rule *rule, uint32_t node)
-{
-	if (rule->value == HT_CP_APART)
-		e->is_apart[node] = true;
-	else if (rule->value == HT_CP_FACTOR)
-		ht_event_scale(e, node, rule->factor);
-}
-
-void ht_event_apply(struct ht_event_editor *e, const struct ht_cp_rules *rules)
-{
-	struct ht_event_job *job = e->job;
-	bool *is_chosen = e->is_chosen;
-	for (size_t k = 0; k < rules->n && k < 64; k++) {
-		const struct ht_cp_rule *rule = &rules->list[k];
-		for (uint32_t i = 0; i < job->n_nodes; i++) {
-			/* the first rule that fits counts */
-			is_chosen[i] = (job->rules[i] >> k & 1) && fits_job(job, rule, i);
-			for (size_t j = 0; j < k && is_chosen[i]; j++)
-				if ((job->rules[i] >> j & 1) && fits_job(job, &rules->list[j], i))
-					is_chosen[i] = false;
-			if (is_chosen[i])
-				apply(e, rule, i);
-		}
-		if (rule->value == HT_CP_MEDIAN || rule->value == HT_CP_BEST)
-			ht_event_like_peers(e,
-			        rule->value == HT_CP_BEST ? HT_PEER_BEST : HT_PEER_OTHERS,
-			        is_chosen);
 	}
 }

@@ -30,9 +30,9 @@ struct point {
 
 struct node {
 	int64_t key_ns; /* when all that it waits for was over */
-	int64_t start_ns, dur_ns, before_lag_ns, launch_lag_ns, gap_ns;
-	uint32_t before, launch, row, step, flags;
-	uint64_t rules;
+	int64_t start_ns, dur_ns, before_lag_ns, launch_lag_ns, gap_ns, memory_ns;
+	uint32_t before, launch, row, step;
+	struct ht_event_told told;
 };
 
 struct edge {
@@ -185,21 +185,20 @@ static uint32_t add_host(
 		.before = before,
 		.launch = HT_NONE,
 		.row = at == HT_NONE ? HT_NONE : m->spans[at].row,
-		.step = window_at(m, from_ns) };
-	ht_event_row_tell(&k->rows, node.row, &node.flags, &node.rules);
+		.step = window_at(m, from_ns),
+		.memory_ns = HT_NO_I64 };
+	node.told = ht_event_row_tell(&k->rows, node.row);
 	for (; next < end && m->spans[next].start_ns < to_ns; next++) {
-		uint32_t flags = 0;
-		uint64_t rules = 0;
-		ht_event_row_tell(&k->rows, m->spans[next].row, &flags, &rules);
-		if (flags == node.flags && rules == node.rules)
+		struct ht_event_told told = ht_event_row_tell(&k->rows, m->spans[next].row);
+		if (told.flags == node.told.flags && told.rules == node.told.rules &&
+		        told.event == node.told.event)
 			continue;
 		node.dur_ns = m->spans[next].start_ns - node.start_ns;
 		node.key_ns = m->spans[next].start_ns;
 		node.before = node.dur_ns > 0 ? add_node(k, node) : node.before;
 		node.start_ns = m->spans[next].start_ns;
 		node.row = m->spans[next].row;
-		node.flags = flags;
-		node.rules = rules;
+		node.told = told;
 		node.key_ns = to_ns;
 	}
 	node.dur_ns = to_ns - node.start_ns;
@@ -302,7 +301,7 @@ static void wait_on_hosts(struct maker *k)
 	for (size_t i = 0; i < k->points.n; i++) {
 		wait_at(k, i);
 		if (points_of(k)[i].what == ENDS) {
-			nodes[points_of(k)[i].node].flags |= HT_EVENT_ENDS;
+			nodes[points_of(k)[i].node].told.flags |= HT_EVENT_ENDS;
 			nodes[points_of(k)[i].node].step = points_of(k)[i].ref;
 		}
 	}
@@ -359,12 +358,13 @@ static void make_work(struct maker *k, uint32_t work)
 		.before = HT_NONE,
 		.launch = HT_NONE,
 		.row = w->row,
-		.step = window_of(m, work) };
+		.step = window_of(m, work),
+		.told = ht_event_work_tell(&k->rows, work),
+		.memory_ns = ht_event_memory_ns(&k->rows, work) };
 	int64_t known = wait_for_works(k, work);
 	uint32_t track = w->launch != HT_NONE ? m->trace->track[w->launch] : m->main_track;
-	ht_event_work_tell(&k->rows, work, &node.flags, &node.rules);
 	if (node.step != HT_NONE)
-		node.flags |= HT_EVENT_ENDS;
+		node.told.flags |= HT_EVENT_ENDS;
 	if (w->before != HT_NONE && m->works[w->before].end_ns <= w->start_ns) {
 		node.before = k->first_work + w->before;
 		node.before_lag_ns = ht_event_pause_ns(&k->lags, work);
@@ -438,9 +438,12 @@ static void put_node(struct maker *k, ht_table *table, const uint32_t *place, ui
 		ht_table_put_str(table, HT_EVENT_NAME, ht_str(t, t->name[node->row]));
 	ht_table_put_known(
 	        table, HT_EVENT_STEP, node->step == HT_NONE ? -1 : (int64_t)node->step, -1);
-	ht_table_put_i64(table, HT_EVENT_FLAGS, node->flags);
-	ht_table_put_i64(table, HT_EVENT_RULES, (int64_t)node->rules);
+	ht_table_put_i64(table, HT_EVENT_FLAGS, node->told.flags);
+	ht_table_put_i64(table, HT_EVENT_RULES, (int64_t)node->told.rules);
 	ht_table_put_i64(table, HT_EVENT_GAP, node->gap_ns);
+	ht_table_put_known(table, HT_EVENT_OF,
+	        node->told.event == HT_NONE ? -1 : (int64_t)node->told.event, -1);
+	ht_table_put_known(table, HT_EVENT_MEMORY, node->memory_ns, HT_NO_I64);
 }
 
 static int compare_edges(const void *left, const void *right)

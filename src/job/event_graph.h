@@ -52,7 +52,11 @@ enum ht_node_flag {
 	COLUMN(HT_EVENT_RULES, "rules", HT_I64, HT_MEASURE, "rules that fit, a bit for each",      \
 	        NULL)                                                                              \
 	COLUMN(HT_EVENT_GAP, "gap_ns", HT_DURATION, HT_MEASURE,                                    \
-	        "how much later than all that it waits for it began", NULL)
+	        "how much later than all that it waits for it began", NULL)                        \
+	COLUMN(HT_EVENT_OF, "event", HT_I64, HT_KEY,                                               \
+	        "row of the event that a rule about whole events is about", NULL)                  \
+	COLUMN(HT_EVENT_MEMORY, "memory_ns", HT_DURATION, HT_MEASURE,                              \
+	        "its bytes over the memory bandwidth of the device; for rules that fuse", NULL)
 HT_COLUMN_NUMBERS(HT_EVENT_NODE_COLUMNS, HT_N_EVENT_COLUMNS);
 extern const struct ht_column ht_event_node_columns[HT_N_EVENT_COLUMNS];
 

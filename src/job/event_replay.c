@@ -204,6 +204,14 @@ static bool find_units(struct ht_event_job *job)
 	return true;
 }
 
+double ht_event_unit_transfer(const struct ht_event_job *job, const struct ht_event_unit *unit)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < unit->n; i++)
+		most = fmax(most, job->dur[job->members[unit->first + i]]);
+	return most;
+}
+
 /* ---- steps ---- */
 
 struct window {
@@ -331,6 +339,8 @@ static double start_of(
 	while (before != HT_NONE && edit->is_apart &&
 	        edit->is_apart[before] != edit->is_apart[node])
 		before = job->before[before];
+	if (before != HT_NONE && edit->is_fused && edit->is_fused[node])
+		return job->end[before];
 	if (before != HT_NONE)
 		start = job->end[before] + job->before_lag[node];
 	if (job->launch[node] != HT_NONE)

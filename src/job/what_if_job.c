@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "job/stages.h"
+#include "model/finding/finding.h"
 #include "model/numbers/stats.h"
 #include "table/optional.h"
 
@@ -29,6 +30,15 @@ double ht_what_if_replay(struct ht_what_if_job *a)
 	ht_event_job_replay(&a->job, &edit, a->edited);
 	ht_event_editor_reset(&a->editor);
 	return ht_what_if_mean(a->edited, a->n);
+}
+
+enum ht_status ht_what_if_unknown(
+        struct ht_run *run, ht_table *table, const char *kind, const char *why)
+{
+	struct ht_finding f = ht_finding(kind, HT_STATE_UNKNOWN);
+	f.variant = why;
+	f.severity = HT_NOTE_WARNING;
+	return ht_finding_note(run->scratch, &f, table);
 }
 
 /* ---- which ranks ---- */
@@ -99,8 +109,7 @@ static enum ht_status measure(struct ht_what_if_job *a)
 		/* a step in which nothing happens has no end */
 		if (!isfinite(a->replayed[i])) {
 			a->n = 0;
-			return ht_table_add_note(a->table,
-			        "n/a: a step has neither CPU time nor GPU activity to replay");
+			return ht_what_if_unknown(a->run, a->table, "what-if-answer", "empty_step");
 		}
 		a->recorded[i] = ht_event_job_recorded_ns(&a->job, i);
 		errors[i] = a->recorded[i] > 0
@@ -142,11 +151,10 @@ enum ht_status ht_what_if_job_make(struct ht_run *run, const struct ht_parts *pa
 	*ret = (struct ht_what_if_job){ .run = run, .table = table };
 	HT_TRY(start(ret, parts));
 	if (!ret->n)
-		return ht_table_add_note(table, "n/a: no step that all ranks have");
+		return ht_what_if_unknown(run, table, "what-if-answer", "no_steps");
 	HT_TRY(measure(ret));
 	ret->is_trusted = ret->n && ret->error <= MAX_ERROR;
 	return ret->n && !ret->is_trusted
-	               ? ht_table_add_warning(table,
-	                         "the replay is more than 5 %% off: no savings are shown; --view gaps lists what it does not explain")
+	               ? ht_what_if_unknown(run, table, "what-if-answer", "replay")
 	               : HT_OK;
 }
