@@ -17,7 +17,7 @@ DDP = support.ROOT / "examples" / "ddp"
 
 def history(store, *args, code=0):
     done = support.run("history", str(store), *map(str, args), "--format", "csv")
-    assert done.returncode == code, (done.returncode, done.stderr)
+    assert done.returncode == code or code is None, (done.returncode, done.stderr)
     return list(csv.DictReader(io.StringIO(done.stdout.decode())))
 
 
@@ -238,7 +238,7 @@ def test_three_percent_are_found(tmp_path):
     for k, values in enumerate(list(columns.values())[:n // 10]):
         (tmp_path / str(k)).mkdir()
         alone += support.run("history", str(tmp_path / str(k) / "store.db"), "--import", write(tmp_path / str(k), {"step": values})).returncode == 1
-    assert alone > 0.95 * (n // 10)
+    assert alone > 0.95 * (n // 10) - (not support.LONG)  # of 20, two may be missed: with a chance of 2 % for each, 0.7 % of such samples miss more
 
 
 # ---- runs of traces ----
@@ -285,6 +285,27 @@ def test_stores_that_are_none_are_refused(tmp_path):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
         good.write_bytes(damaged)
         assert support.run("history", str(good), "--format", "csv").returncode in (0, 1, 3, 4)
+
+
+def test_an_import_is_there_whole_or_not_at_all(tmp_path):
+    """Lines before a bad one are not kept, neither in a store that has runs nor in one that is made; once mended, each is there once. Readers
+    see all of an import or nothing of it: it is one transaction."""
+    store = tmp_path / "store.db"
+    (tmp_path / "bad.csv").write_text("label,x\n" + "".join(f"r{i},{i}\n" for i in range(500)) + "b,no number\n")
+    for name in ("store.db", "new.db"):
+        if name == "store.db":
+            history(store, "--import", write(tmp_path, {"x": [1.0, 2.0]}))
+            before = store.read_bytes()
+        done = support.run("history", str(tmp_path / name), "--import", str(tmp_path / "bad.csv"))
+        assert done.returncode == 3 and b"line 502" in done.stderr
+    assert store.read_bytes() == before
+    (tmp_path / "good.csv").write_text((tmp_path / "bad.csv").read_text().replace("no number", "7"))
+    for name, n in (("store.db", 503), ("new.db", 501)):
+        # every transaction adds one to the change counter in the header of the file
+        changes = int.from_bytes((tmp_path / name).read_bytes()[24:28], "big")
+        history(tmp_path / name, "--import", tmp_path / "good.csv", code=None)
+        assert int.from_bytes((tmp_path / name).read_bytes()[24:28], "big") - changes == 1
+        assert len(history(tmp_path / name, "--view", "series")) == n
 
 
 def test_an_import_with_a_bad_cell_says_where(tmp_path):
