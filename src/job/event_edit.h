@@ -18,9 +18,10 @@ struct ht_event_editor {
 	        *event; /* how often nodes happen, and with which (event_repeat.h); NULL: once */
 	/* nodes that are each other's peers stand together */
 	uint32_t *peers, *first_peer; /* slices, n_groups + 1 */
+	double *peer_dur;             /* as recorded, in the order of peers */
 	uint32_t *n_ranks;            /* by group: that communicate alike */
 	size_t n_groups;
-	double *room; /* one per rank */
+	double *room; /* two per rank, for each worker */
 };
 
 /* Memory in the job's scratch. */
@@ -40,8 +41,8 @@ enum ht_event_peer {
 	HT_PEER_BEST,   /* the least of all ranks and steps that have it */
 };
 /* Host time and GPU work that is no communication takes what it takes on its peers; of nodes that are chosen (NULL: all). */
-void ht_event_like_peers(
-        struct ht_event_editor *editor, enum ht_event_peer how, const bool *is_chosen);
+enum ht_status ht_event_like_peers(
+        struct ht_event_editor *editor, enum ht_event_peer how, const bool *is_chosen) HT_MUST_USE;
 
 /* ---- rules (event_rules.c) ---- */
 

@@ -16,6 +16,8 @@ const struct ht_column ht_event_node_columns[HT_N_EVENT_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_NODE_COLUMNS);
 const struct ht_column ht_event_edge_columns[HT_N_EVENT_EDGE_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_EDGE_COLUMNS);
+const struct ht_column ht_event_of_columns[HT_N_EVENT_OF_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_EVENT_OF_COLUMNS);
 const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_WINDOW_COLUMNS);
 
@@ -441,9 +443,18 @@ static void put_node(struct maker *k, ht_table *table, const uint32_t *place, ui
 	ht_table_put_i64(table, HT_EVENT_FLAGS, node->told.flags);
 	ht_table_put_i64(table, HT_EVENT_RULES, (int64_t)node->told.rules);
 	ht_table_put_i64(table, HT_EVENT_GAP, node->gap_ns);
-	ht_table_put_known(table, HT_EVENT_OF,
+}
+
+static void put_of(struct maker *k, ht_table *table, uint32_t place, uint32_t i)
+{
+	const struct node *node = &((const struct node *)k->nodes.data)[i];
+	if (node->told.event == HT_NONE && node->memory_ns == HT_NO_I64)
+		return;
+	ht_table_row(table);
+	ht_table_put_i64(table, HT_OF_NODE, place);
+	ht_table_put_known(table, HT_OF_EVENT,
 	        node->told.event == HT_NONE ? -1 : (int64_t)node->told.event, -1);
-	ht_table_put_known(table, HT_EVENT_MEMORY, node->memory_ns, HT_NO_I64);
+	ht_table_put_known(table, HT_OF_MEMORY, node->memory_ns, HT_NO_I64);
 }
 
 static int compare_edges(const void *left, const void *right)
@@ -478,8 +489,10 @@ static enum ht_status put_all(struct maker *k, struct ht_part *part)
 	uint32_t *order = NULL, *place = NULL;
 	ht_table *windows = part->facts[HT_EVENT_FACTS_WINDOWS];
 	HT_TRY(sort_nodes(k, &order, &place));
-	for (size_t i = 0; i < k->nodes.n; i++)
+	for (uint32_t i = 0; i < k->nodes.n; i++) {
 		put_node(k, part->facts[HT_EVENT_FACTS_NODES], place, order[i]);
+		put_of(k, part->facts[HT_EVENT_FACTS_OF], i, order[i]);
+	}
 	put_edges(k, part->facts[HT_EVENT_FACTS_EDGES], place);
 	for (size_t i = 0; i < k->m->n_windows; i++) {
 		const struct ht_cp_window *w = &k->m->windows[i];
@@ -547,6 +560,10 @@ bool ht_event_graph_is_sound(const struct ht_part *part)
 		        (i && to < ht_table_i64(edges, i - 1, HT_EDGE_TO)))
 			return false;
 	}
+	const ht_table *of = part->facts[HT_EVENT_FACTS_OF];
+	for (size_t i = 1; i < ht_table_n_rows(of); i++)
+		if (ht_table_i64(of, i, HT_OF_NODE) <= ht_table_i64(of, i - 1, HT_OF_NODE))
+			return false;
 	return ht_facts_below(
 	        nodes, HT_EVENT_STEP, ht_table_n_rows(part->facts[HT_EVENT_FACTS_WINDOWS]));
 }

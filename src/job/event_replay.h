@@ -21,7 +21,8 @@ struct ht_event_unit {
 struct ht_event_rank {
 	int64_t number;
 	const struct ht_part *part;
-	uint32_t first, n;    /* nodes */
+	uint32_t first, n; /* nodes */
+	uint32_t first_edge;
 	const uint32_t *text; /* by node: number of its name in its part's table */
 	uint32_t n_texts;
 	int64_t stage, replica, share; /* stages.h; 0 where there is none */

@@ -142,8 +142,7 @@ static bool is_together(uint32_t node, uint32_t to)
 }
 
 /* When something that a node waits for is over: with its event the same time, else the last. */
-static double over_again(
-        const struct ht_event_job *job, uint32_t node, uint32_t copy, uint32_t to)
+static double over_again(const struct ht_event_job *job, uint32_t node, uint32_t copy, uint32_t to)
 {
 	return ends_again(job, to, is_together(node, to) ? copy : copies[to] - 1);
 }

@@ -2,6 +2,7 @@
  * event_rules.c - what rules of the user change in a job. See event_edit.h.
  */
 #include "base/list.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "job/event_edit.h"
 #include "model/communication/collective_match.h"
@@ -44,10 +45,24 @@ static void choose(struct ht_event_editor *e, const struct ht_cp_rules *rules, s
 	}
 }
 
+/* What is known of a node for rules of that kind; -1: nothing. */
 static int64_t fact(const struct ht_event_job *job, uint32_t node, size_t column)
 {
 	const struct ht_event_rank *r = &job->ranks[job->i_rank[node]];
-	return ht_table_i64_or(r->part->facts[HT_EVENT_FACTS_NODES], node - r->first, column, -1);
+	const ht_table *of = r->part->facts[HT_EVENT_FACTS_OF];
+	size_t n = ht_table_n_rows(of);
+	int64_t own = node - r->first;
+	size_t at = HT_LOWER_BOUND(i, n, ht_table_i64(of, i, HT_OF_NODE) < own);
+	return at < n && ht_table_i64(of, at, HT_OF_NODE) == own
+	               ? ht_table_i64_or(of, at, column, -1)
+	               : -1;
+}
+
+static int64_t row_of(const struct ht_event_job *job, uint32_t node)
+{
+	const struct ht_event_rank *r = &job->ranks[job->i_rank[node]];
+	return ht_table_i64_or(
+	        r->part->facts[HT_EVENT_FACTS_NODES], node - r->first, HT_EVENT_ROW, -1);
 }
 
 /* ---- whole events ---- */
@@ -80,7 +95,7 @@ static bool find_events(struct ht_event_editor *e, const struct ht_event_rank *r
 	struct ht_mem *mem = e->job->run->ctx->mem;
 	size_t n = 0;
 	for (uint32_t i = r->first; i < r->first + r->n; i++) {
-		int64_t row = e->is_chosen[i] ? fact(e->job, i, HT_EVENT_OF) : -1;
+		int64_t row = e->is_chosen[i] ? fact(e->job, i, HT_OF_EVENT) : -1;
 		if (row < 0)
 			continue;
 		ev->keys[n] = (uint64_t)row;
@@ -104,7 +119,7 @@ static bool find_events(struct ht_event_editor *e, const struct ht_event_rank *r
 static bool is_own(const struct ht_event_job *job, uint32_t node)
 {
 	return !(job->flags[node] & HT_EVENT_WORK) ||
-	       fact(job, node, HT_EVENT_ROW) == fact(job, node, HT_EVENT_OF);
+	       row_of(job, node) == fact(job, node, HT_OF_EVENT);
 }
 
 static void set_event(
@@ -208,8 +223,8 @@ static enum ht_status fuse(struct ht_event_editor *e, struct ht_event_unknown *u
 		if (!is_next(e, i))
 			continue;
 		uint32_t before = job->before[i], first = firsts[before];
-		int64_t own = fact(job, i, HT_EVENT_MEMORY);
-		int64_t of_first = fact(job, first, HT_EVENT_MEMORY);
+		int64_t own = fact(job, i, HT_OF_MEMORY);
+		int64_t of_first = fact(job, first, HT_OF_MEMORY);
 		if (own < 0 || of_first < 0) {
 			*unknown = (struct ht_event_unknown){ "no_bytes",
 				ht_event_job_name(job, own < 0 ? i : first) };
@@ -243,8 +258,8 @@ static enum ht_status apply(
 	switch (rule->value) {
 	case HT_CP_FACTOR:
 	case HT_CP_APART: scale(e, rule); break;
-	case HT_CP_MEDIAN: ht_event_like_peers(e, HT_PEER_OTHERS, e->is_chosen); break;
-	case HT_CP_BEST: ht_event_like_peers(e, HT_PEER_BEST, e->is_chosen); break;
+	case HT_CP_MEDIAN: return ht_event_like_peers(e, HT_PEER_OTHERS, e->is_chosen);
+	case HT_CP_BEST: return ht_event_like_peers(e, HT_PEER_BEST, e->is_chosen);
 	case HT_CP_FUSE: return fuse(e, unknown);
 	case HT_CP_RANKS: return ht_event_resize_groups(e, rule->factor, unknown);
 	case HT_CP_SET:

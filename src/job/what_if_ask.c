@@ -95,9 +95,8 @@ static bool has_flagged(const struct ht_what_if_job *a, unsigned flags)
 
 static enum ht_status ask_ranks(struct ht_what_if_job *a)
 {
-	struct ht_what_if_excess *order = ht_what_if_order_ranks(a);
-	if (!order)
-		return ht_fail_nomem(a->run->ctx);
+	struct ht_what_if_excess *order;
+	HT_TRY(ht_what_if_order_ranks(a, &order));
 	for (size_t k = 0; k < N_RANKS_ASKED && k < a->job.n_ranks && order[k].excess > 0; k++) {
 		const char *question = ht_arena_printf(a->run->scratch,
 		        "rank %" PRId64 " like its peers", a->job.ranks[order[k].i_rank].number);
@@ -105,7 +104,7 @@ static enum ht_status ask_ranks(struct ht_what_if_job *a)
 			return ht_fail_nomem(a->run->ctx);
 		for (uint32_t i = 0; i < a->job.n_nodes; i++)
 			a->editor.is_chosen[i] = a->job.i_rank[i] == order[k].i_rank;
-		ht_event_like_peers(&a->editor, HT_PEER_OTHERS, a->editor.is_chosen);
+		HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_OTHERS, a->editor.is_chosen));
 		ask(a, question);
 	}
 	return HT_OK;
@@ -228,7 +227,7 @@ static enum ht_status ask_communication(struct ht_what_if_job *a)
 		HT_TRY(ht_table_add_note(a->table,
 		        "no collective is on two ranks: every rank is replayed alone, and none waits for another"));
 	if (a->job.n_units) {
-		ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL);
+		HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL));
 		ask(a, "no stragglers");
 		HT_TRY(ask_ranks(a));
 		HT_TRY(ask_groups(a));

@@ -50,20 +50,22 @@ int ht_what_if_compare_excess(const void *left, const void *right)
 	                              : ht_order_i64((int64_t)a->i_rank, (int64_t)b->i_rank);
 }
 
-struct ht_what_if_excess *ht_what_if_order_ranks(struct ht_what_if_job *a)
+enum ht_status ht_what_if_order_ranks(
+        struct ht_what_if_job *a, struct ht_what_if_excess **ret_order)
 {
 	size_t n = a->job.n_ranks;
 	struct ht_what_if_excess *order = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *order);
 	if (!order)
-		return NULL;
+		return ht_fail_nomem(a->run->ctx);
 	for (size_t i = 0; i < n; i++)
 		order[i].i_rank = i;
-	ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL);
+	HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL));
 	for (uint32_t i = 0; i < a->job.n_nodes; i++)
 		order[a->job.i_rank[i]].excess += a->job.dur[i] - a->editor.dur[i];
 	ht_event_editor_reset(&a->editor);
 	qsort(order, n, sizeof *order, ht_what_if_compare_excess);
-	return order;
+	*ret_order = order;
+	return HT_OK;
 }
 
 /* ---- the replay as recorded ---- */

@@ -36,7 +36,8 @@ struct ht_what_if_excess {
 };
 /* The most first. */
 int ht_what_if_compare_excess(const void *left, const void *right);
-/* Ranks by how much longer their nodes take than those of their peers, most first; NULL: no memory. */
-struct ht_what_if_excess *ht_what_if_order_ranks(struct ht_what_if_job *a);
+/* Ranks by how much longer their nodes take than those of their peers, most first. */
+enum ht_status ht_what_if_order_ranks(
+        struct ht_what_if_job *a, struct ht_what_if_excess **ret_order) HT_MUST_USE;
 
 #endif
