@@ -1989,7 +1989,7 @@ class Session:
 
         Arguments:
             view: step times with other durations, whose slowdown it is (of operations always), or gaps that the replay does not explain (answers, slowdown, gaps)
-            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove'
+            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove', 'gemm=2ms', '@annotation:data=+5ms', 'elementwise=fuse', '@group:dp@size:1MB-=ranks:64', '@annotation:microbatch=repeat:2'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)
             rank: ranks to look at: numbers, ranges, all

@@ -73,13 +73,40 @@ static enum ht_status read_around(
 	return HT_OK;
 }
 
-enum where { STEP, STREAM, RANK, STAGE, GROUP, ANNOTATION, MODULE, OPERATOR, N_WHERE };
+/* "1MB-64MB", "64KiB-", "-1MB" or one size. */
+static enum ht_status read_sizes(struct ht_run *run, struct ht_cp_rule *rule, const char *text)
+{
+	const char *dash = strchr(text, '-');
+	char *low =
+	        ht_arena_strndup(run->scratch, text, dash ? (size_t)(dash - text) : strlen(text));
+	const char *ends[] = { low, dash ? dash + 1 : low };
+	int64_t values[] = { 0, INT64_MAX };
+	if (!low)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < HT_COUNT(ends); i++) {
+		struct ht_literal size = { 0 };
+		if (!*ends[i])
+			continue;
+		if (!ht_literal_parse(ends[i], &size) || size.num < 0 ||
+		        (size.kind != HT_UNIT_SIZE && size.kind != HT_UNIT_NONE) ||
+		        ht_literal_floor(&size) > INT64_MAX)
+			return bad_rule(
+			        run, rule->text, "@size needs bytes: 64KiB, 1MB-, 1MB-64MB");
+		values[i] = (int64_t)ht_literal_floor(&size);
+	}
+	rule->has_size = true;
+	rule->least_bytes = values[0];
+	rule->most_bytes = values[1];
+	return HT_OK;
+}
+
+enum where { STEP, STREAM, RANK, STAGE, GROUP, SIZE, ANNOTATION, MODULE, OPERATOR, N_WHERE };
 
 /* The last "@word:" of a text with one of our words, cut off; NULL: none. */
 static char *cut_where(char *item, enum where *ret_where)
 {
 	static const char *const words[] = { "@step:", "@stream:", "@rank:", "@stage:", "@group:",
-		"@annotation:", "@module:", "@operator:" };
+		"@size:", "@annotation:", "@module:", "@operator:" };
 	char *last = NULL;
 	size_t n = 0;
 	for (size_t i = 0; i < N_WHERE; i++) {
@@ -112,6 +139,8 @@ static enum ht_status read_where(struct ht_run *run, struct ht_cp_rule *rule, ch
 			HT_TRY(read_list(run, "@stage", text, &rule->stages));
 		else if (where == GROUP)
 			HT_TRY(read_regex(run, rule, text, &rule->group));
+		else if (where == SIZE)
+			HT_TRY(read_sizes(run, rule, text));
 		else if (where == MODULE)
 			HT_TRY(read_around(run, rule, modules, "nn.Module: ", text));
 		else
@@ -122,26 +151,52 @@ static enum ht_status read_where(struct ht_run *run, struct ht_cp_rule *rule, ch
 	return HT_OK;
 }
 
+/* A number behind the word of a value, or a time behind its sign. */
+static bool read_amount(struct ht_cp_rule *rule, const char *text)
+{
+	static const struct {
+		const char *start;
+		enum ht_cp_value value;
+		enum ht_unit_kind kind;
+		double least, most;
+	} forms[] = { { "ranks:", HT_CP_RANKS, HT_UNIT_NONE, 1, 1e6 },
+		{ "repeat:", HT_CP_REPEAT, HT_UNIT_NONE, 0, 64 },
+		{ "+", HT_CP_INSERT, HT_UNIT_TIME, 0, 1e15 },
+		{ "", HT_CP_SET, HT_UNIT_TIME, 0, 1e15 },
+		{ "", HT_CP_FACTOR, HT_UNIT_NONE, 0, 1e6 } };
+	for (size_t i = 0; i < HT_COUNT(forms); i++) {
+		struct ht_literal literal = { 0 };
+		size_t n = strlen(forms[i].start);
+		if (!ht_text_starts(text, forms[i].start) ||
+		        !ht_literal_parse(text + n, &literal) || literal.kind != forms[i].kind)
+			continue;
+		rule->value = forms[i].value;
+		rule->factor = ht_literal_f64(&literal);
+		return rule->factor >= forms[i].least && rule->factor <= forms[i].most &&
+		       (rule->value != HT_CP_RANKS ||
+		               ht_literal_floor(&literal) == ht_literal_ceil(&literal));
+	}
+	return false;
+}
+
 static enum ht_status read_value(struct ht_run *run, struct ht_cp_rule *rule, const char *text)
 {
 	static const struct {
 		const char *word;
 		enum ht_cp_value value;
 	} words[] = { { "median", HT_CP_MEDIAN }, { "ideal", HT_CP_MEDIAN }, { "best", HT_CP_BEST },
-		{ "apart", HT_CP_APART }, { "remove", HT_CP_FACTOR } };
-	struct ht_literal factor = { 0 };
+		{ "apart", HT_CP_APART }, { "fuse", HT_CP_FUSE }, { "remove", HT_CP_FACTOR } };
 	for (size_t i = 0; i < HT_COUNT(words); i++) {
 		if (!strcmp(text, words[i].word)) {
 			rule->value = words[i].value;
 			return HT_OK;
 		}
 	}
-	bool known = ht_literal_parse(text, &factor) && factor.kind == HT_UNIT_NONE;
-	rule->factor = known ? ht_literal_f64(&factor) : -1;
-	if (!(rule->factor >= 0) || rule->factor > 1e6)
-		return bad_rule(run, rule->text,
-		        "the value is a number from 0 to 1e6, median, best, remove or apart");
-	return HT_OK;
+	return read_amount(rule, text)
+	               ? HT_OK
+	               : bad_rule(run, rule->text,
+	                         "the value is a factor from 0 to 1e6, a time (2ms, +2ms), median, best, remove, "
+	                         "apart, fuse, ranks:N, or repeat:N up to 64");
 }
 
 static enum ht_status read_rule(
@@ -231,7 +286,7 @@ bool ht_cp_rules_need_job(const struct ht_cp_rules *rules)
 {
 	for (size_t i = 0; i < rules->n; i++)
 		if (rules->list[i].value != HT_CP_FACTOR || rules->list[i].ranks ||
-		        rules->list[i].stages || rules->list[i].group)
+		        rules->list[i].stages || rules->list[i].group || rules->list[i].has_size)
 			return true;
 	return false;
 }
@@ -251,19 +306,31 @@ static bool is_word(const struct ht_cp_rule *rule, const struct ht_trace *t, enu
 	return gpu && (rule->classes >> gpu->class_ & 1);
 }
 
-static bool is_inside(const struct ht_cp_around *around, const uint32_t *parent,
+/* The innermost row at or around one that a condition names; HT_NONE: none. */
+static uint32_t find_around(const struct ht_cp_around *around, const uint32_t *parent,
         const struct ht_trace *t, uint32_t row)
 {
-	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
-	for (row = gpu ? gpu->launch : row; row != HT_NONE; row = parent[row]) {
+	for (; row != HT_NONE; row = parent[row]) {
 		if (!(around->kinds >> t->kind[row] & 1) || t->name[row] == HT_NO_STR)
 			continue;
 		const char *name = ht_str(t, t->name[row]);
 		if ((!around->prefix || ht_text_starts(name, around->prefix)) &&
 		        !regexec(around->regex, name, 0, NULL, 0))
-			return true;
+			return row;
 	}
-	return false;
+	return HT_NONE;
+}
+
+/* Where to look for what is around a row: GPU activity is where its launch is. */
+static uint32_t host_row(const struct ht_trace *t, uint32_t row)
+{
+	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
+	return gpu ? gpu->launch : row;
+}
+
+static const uint32_t *parents(const struct ht_cp_rules *rules, const struct ht_trace *t)
+{
+	return rules->parent ? rules->parent : t->parent;
 }
 
 static bool is_there(const struct ht_cp_rules *rules, const struct ht_cp_rule *rule,
@@ -281,7 +348,8 @@ static bool is_there(const struct ht_cp_rules *rules, const struct ht_cp_rule *r
 	if (rule->streams && (!gpu || !ht_list_text_has(rule->streams, gpu->stream)))
 		return false;
 	for (size_t i = 0; i < rule->n_around; i++)
-		if (!is_inside(&rule->around[i], rules->parent ? rules->parent : t->parent, t, row))
+		if (find_around(&rule->around[i], parents(rules, t), t, host_row(t, row)) ==
+		        HT_NONE)
 			return false;
 	return true;
 }
@@ -309,6 +377,19 @@ const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struc
 			return &rules->list[i];
 	}
 	return NULL;
+}
+
+uint32_t ht_cp_rule_event(const struct ht_cp_rules *rules, const struct ht_cp_rule *rule,
+        const struct ht_trace *t, uint32_t row)
+{
+	const uint32_t *parent = parents(rules, t);
+	uint32_t outermost = row;
+	if (row == HT_NONE || *rule->what || !rule->n_around)
+		return row;
+	for (uint32_t at = host_row(t, row);
+	        (at = find_around(rule->around, parent, t, at)) != HT_NONE; at = parent[at])
+		outermost = at;
+	return outermost;
 }
 
 bool ht_cp_rules_may_fit_host(const struct ht_cp_rules *rules)

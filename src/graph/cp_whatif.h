@@ -7,18 +7,33 @@
  *     @step:3-5   @stream:7                      of that step, on that stream
  *     @annotation:X   @module:X   @operator:X    inside something whose name the expression X is found in
  *     @rank:0,2   @stage:1   @group:X            of those ranks, of that stage of the pipeline, in process groups with X in their text
- * Time that belongs to such events is multiplied by the value, a factor. Over the ranks of a job the value may be a word:
+ *     @size:1MB-64MB                             collectives of that many bytes; either end may be left out
+ * Time that belongs to such events is multiplied by the value, a factor. Over the ranks of a job the value may be:
  *     median, ideal   the median of the same event on the other ranks of its kind
  *     best            the least that any of them took
  *     remove          as a factor of 0
  *     apart           as long as it was, but on a stream of its own
+ *     2ms, +2ms       each event takes that long, or is followed by that much more on its thread or stream
+ *     fuse            neighbours on a stream are one kernel, which takes what their bytes take at the bandwidth of the device
+ *     ranks:8         collectives as in a group of that many ranks
+ *     repeat:2        each event happens that often, with all that it launches; 1.5: every second one twice
  */
 #ifndef HT_GRAPH_CP_WHATIF_H
 #define HT_GRAPH_CP_WHATIF_H
 
 #include "graph/cp_types.h"
 
-enum ht_cp_value { HT_CP_FACTOR, HT_CP_MEDIAN, HT_CP_BEST, HT_CP_APART };
+enum ht_cp_value {
+	HT_CP_FACTOR,
+	HT_CP_MEDIAN,
+	HT_CP_BEST,
+	HT_CP_APART,
+	HT_CP_SET,
+	HT_CP_INSERT,
+	HT_CP_FUSE,
+	HT_CP_RANKS,
+	HT_CP_REPEAT
+};
 
 /* Something around an event: of this kind, with this expression in its name. */
 struct ht_cp_around {
@@ -31,10 +46,12 @@ struct ht_cp_around {
 struct ht_cp_rule {
 	const char *text; /* as given, "what=factor" */
 	const char *what;
-	double factor;
+	double factor; /* of set and insert nanoseconds, of ranks and repeat how many */
 	enum ht_cp_value value;
 	const char *steps, *streams, *ranks, *stages; /* lists; NULL: all */
 	void *group;                                  /* regex_t; NULL: any */
+	bool has_size;
+	int64_t least_bytes, most_bytes; /* with has_size */
 	struct ht_cp_around around[HT_CP_MAX_AROUND];
 	size_t n_around;
 	void *regex;      /* regex_t; NULL: what is a word, or nothing */
@@ -64,6 +81,11 @@ const struct ht_cp_rule *ht_cp_rules_find(struct ht_cp_rules *rules, const struc
         enum ht_cp_type type, enum ht_cp_bound bound, uint32_t row);
 /* Whether one of them could fit time of the host. */
 bool ht_cp_rules_may_fit_host(const struct ht_cp_rules *rules);
+
+/* The event that a rule is about which fits time of a row: where the rule has a name or a word the row, else the outermost one that its first
+ * condition names. */
+uint32_t ht_cp_rule_event(const struct ht_cp_rules *rules, const struct ht_cp_rule *rule,
+        const struct ht_trace *trace, uint32_t row);
 
 /* All rules that fit it, a bit for each; those after the 64th do not count. */
 uint64_t ht_cp_rules_fit(struct ht_cp_rules *rules, const struct ht_trace *trace,

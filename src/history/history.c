@@ -96,6 +96,8 @@ enum ht_status ht_history_add(
 		status = ht_history_open(ctx, path, &store);
 	if (status == HT_OK) {
 		status = ht_history_put(store, label, source, measures.data, measures.n);
+		if (status == HT_OK)
+			status = ht_history_commit(store);
 		ht_history_close(store);
 	}
 	ht_vec_free(ctx->mem, &measures, sizeof(struct ht_measure));
@@ -174,6 +176,8 @@ enum ht_status ht_history_import(ht_ctx *ctx, const char *path, const char *file
 		status = ht_history_open(ctx, path, &store);
 	if (status == HT_OK) {
 		status = import_lines(store, ctx, file, text.data, &arena);
+		if (status == HT_OK)
+			status = ht_history_commit(store);
 		ht_history_close(store);
 	}
 	ht_vec_free(ctx->mem, &text, 1);

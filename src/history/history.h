@@ -80,12 +80,13 @@ struct ht_history_data {
 #define HT_HISTORY_APPLICATION_ID 0x486f6c68 /* "Holh": what marks an SQLite file as a store */
 #define HT_HISTORY_VERSION        1
 
-/* A store to add to; it is made when it is not there. HT_FORMAT: the file is something else. */
+/* A store to add to; it is made when it is not there. HT_FORMAT: the file is something else. From opening to committing is one transaction: all that
+ * is put is there then, or nothing when the store is closed without. */
 struct ht_history_store;
 enum ht_status ht_history_open(
         ht_ctx *ctx, const char *path, struct ht_history_store **ret_store) HT_MUST_USE;
 void ht_history_close(struct ht_history_store *store);
-/* As one transaction: a run is there whole or not at all. */
+enum ht_status ht_history_commit(struct ht_history_store *store) HT_MUST_USE;
 enum ht_status ht_history_put(struct ht_history_store *store, const char *label, const char *source,
         const struct ht_measure *measures, size_t n) HT_MUST_USE;
 

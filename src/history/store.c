@@ -68,14 +68,8 @@ static enum ht_status check_kind(struct ht_history_store *s)
 	HT_TRY(ask_number(s, "PRAGMA application_id", &id));
 	HT_TRY(ask_number(s, "PRAGMA user_version", &version));
 	HT_TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &n_tables));
-	if (!n_tables) {
-		HT_TRY(run_sql(s, "BEGIN IMMEDIATE"));
-		/* another process may have been first */
-		HT_TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &n_tables));
-		if (!n_tables)
-			HT_TRY(run_sql(s, schema));
-		return run_sql(s, "COMMIT");
-	}
+	if (!n_tables)
+		return run_sql(s, schema);
 	if (id != HT_HISTORY_APPLICATION_ID)
 		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
 		        "the store is a file that holotrace history --add made",
@@ -100,8 +94,10 @@ enum ht_status ht_history_open(ht_ctx *ctx, const char *path, struct ht_history_
 		(void)sqlite3_busy_timeout(s->db, BUSY_MS);
 		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-		status = check_kind(s);
+		status = run_sql(s, "BEGIN IMMEDIATE");
 	}
+	if (status == HT_OK)
+		status = check_kind(s);
 	if (status != HT_OK) {
 		ht_history_close(s);
 		return status;
@@ -114,6 +110,7 @@ void ht_history_close(struct ht_history_store *s)
 {
 	if (!s)
 		return;
+	/* a transaction that was not committed goes with it */
 	sqlite3_close(s->db);
 	ht_mem_free(s->ctx->mem, s, sizeof *s);
 }
@@ -192,14 +189,13 @@ enum ht_status ht_history_put(struct ht_history_store *s, const char *label, con
         const struct ht_measure *measures, size_t n)
 {
 	int64_t run = 0;
-	HT_TRY(run_sql(s, "BEGIN IMMEDIATE"));
-	enum ht_status status = put_run(s, label, source, &run);
-	if (status == HT_OK)
-		status = put_measures(s, run, measures, n);
-	if (status == HT_OK)
-		return run_sql(s, "COMMIT");
-	(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	return status;
+	HT_TRY(put_run(s, label, source, &run));
+	return put_measures(s, run, measures, n);
+}
+
+enum ht_status ht_history_commit(struct ht_history_store *s)
+{
+	return run_sql(s, "COMMIT");
 }
 
 #else
@@ -221,6 +217,12 @@ enum ht_status ht_history_put(struct ht_history_store *s, const char *label, con
         const struct ht_measure *measures, size_t n)
 {
 	(void)s, (void)label, (void)source, (void)measures, (void)n;
+	return HT_INTERNAL;
+}
+
+enum ht_status ht_history_commit(struct ht_history_store *s)
+{
+	(void)s;
 	return HT_INTERNAL;
 }
 

@@ -4,17 +4,15 @@
 #include "job/event_edit.h"
 
 #include "base/hash.h"
-#include "base/list.h"
 #include "base/sort.h"
-#include "model/communication/collective_match.h"
+#include "base/thread.h"
 #include "model/numbers/stats.h"
 
-#include <regex.h>
 #include <string.h>
 
 /* ---- peers ---- */
 
-/* Room for the nodes of one rank, to be put in order. */
+/* Room for the nodes of one rank, to be put in order; one for each worker. */
 struct nodes {
 	uint64_t *keys; /* name and step, of those that can have peers */
 	uint32_t *list;
@@ -50,6 +48,39 @@ static bool key_rank(
 	return true;
 }
 
+struct keying {
+	const struct ht_event_job *job;
+	struct nodes *rooms; /* by worker */
+	uint64_t *keys;
+};
+
+static enum ht_status key_task(void *user, size_t i_rank, int i_worker)
+{
+	struct keying *k = user;
+	return key_rank(k->job, i_rank, &k->rooms[i_worker], k->keys) ? HT_OK : HT_NOMEM;
+}
+
+static enum ht_status key_ranks(const struct ht_event_job *job, uint64_t *keys)
+{
+	struct ht_ctx *ctx = job->run->ctx;
+	struct ht_arena own;
+	size_t n_rooms = (size_t)ht_ctx_jobs(ctx), most = 0;
+	ht_arena_init_like(&own, job->run->scratch);
+	struct keying k = { job, ht_arena_alloc(&own, n_rooms * sizeof *k.rooms), keys };
+	enum ht_status status = k.rooms ? HT_OK : HT_NOMEM;
+	for (size_t i = 0; i < job->n_ranks; i++)
+		most = job->ranks[i].n > most ? job->ranks[i].n : most;
+	for (size_t i = 0; status == HT_OK && i < n_rooms; i++) {
+		k.rooms[i].keys = ht_arena_room(&own, (most + 1) * sizeof(uint64_t));
+		k.rooms[i].list = ht_arena_room(&own, (most + 1) * sizeof(uint32_t));
+		status = k.rooms[i].keys && k.rooms[i].list ? HT_OK : HT_NOMEM;
+	}
+	if (status == HT_OK)
+		status = ht_parallel(ctx, job->n_ranks, key_task, &k);
+	ht_arena_done(&own);
+	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
+}
+
 static uint32_t ranks_alike(const struct ht_event_job *job, uint64_t shape)
 {
 	uint32_t n = 0;
@@ -83,29 +114,30 @@ enum ht_status ht_event_editor_make(struct ht_event_job *job, struct ht_event_ed
 		.dur = ht_arena_room(a, (n + 1) * sizeof(double)),
 		.scale = ht_arena_room(a, (n + 1) * sizeof(float)),
 		.is_apart = ht_arena_room(a, n + 1),
+		.is_fused = ht_arena_room(a, n + 1),
 		.is_chosen = ht_arena_room(a, n + 1),
 		.peers = ht_arena_room(a, (n + 1) * sizeof(uint32_t)),
+		.peer_dur = ht_arena_room(a, (n + 1) * sizeof(double)),
 		.first_peer = ht_arena_room(a, (n + 2) * sizeof(uint32_t)),
 		.n_ranks = ht_arena_room(a, (n + 1) * sizeof(uint32_t)),
-		.room = ht_arena_room(a, 2 * (job->n_ranks + 1) * sizeof(double)) };
+		.room = ht_arena_room(a, 2 * (job->n_ranks + 1) *
+		                                 (size_t)ht_ctx_jobs(job->run->ctx) *
+		                                 sizeof(double)) };
 	uint64_t *keys = ht_arena_room(a, (n + 1) * sizeof *keys);
-	struct nodes room = { ht_arena_room(a, (n + 1) * sizeof *room.keys),
-		ht_arena_room(a, (n + 1) * sizeof *room.list), 0 };
-	if (!ret->dur || !ret->scale || !ret->is_apart || !ret->is_chosen || !ret->peers ||
-	        !ret->first_peer || !ret->n_ranks || !ret->room || !keys || !room.keys ||
-	        !room.list)
+	if (!ret->dur || !ret->scale || !ret->is_apart || !ret->is_fused || !ret->is_chosen ||
+	        !ret->peers || !ret->peer_dur || !ret->first_peer || !ret->n_ranks || !ret->room ||
+	        !keys)
 		return ht_fail_nomem(job->run->ctx);
-	for (size_t i = 0; i < job->n_ranks; i++)
-		if (!key_rank(job, i, &room, keys))
-			return ht_fail_nomem(job->run->ctx);
+	HT_TRY(key_ranks(job, keys));
 	for (uint32_t i = 0; i < n; i++) {
 		if (!keys[i])
 			continue;
 		keys[n_keys] = keys[i];
 		ret->peers[n_keys++] = i;
 	}
-	if (!ht_sort_keys(job->run->ctx->mem, keys, ret->peers, n_keys))
-		return ht_fail_nomem(job->run->ctx);
+	HT_TRY(ht_sort_keys_shared(job->run->ctx, keys, ret->peers, n_keys));
+	for (size_t i = 0; i < n_keys; i++)
+		ret->peer_dur[i] = job->dur[ret->peers[i]];
 	group_peers(ret, keys, n_keys);
 	ht_event_editor_reset(ret);
 	return HT_OK;
@@ -118,6 +150,8 @@ void ht_event_editor_reset(struct ht_event_editor *e)
 	size_t n = e->job->n_nodes;
 	memcpy(e->dur, e->job->dur, n * sizeof *e->dur);
 	memset(e->is_apart, 0, n);
+	memset(e->is_fused, 0, n);
+	e->copies = e->event = NULL;
 	for (size_t i = 0; i < n; i++)
 		e->scale[i] = 1;
 }
@@ -137,9 +171,11 @@ struct ht_event_edit ht_event_editor_edit(struct ht_event_editor *e)
 			continue;
 		e->dur[i] = e->job->dur[i];
 		e->scale[i] = 1;
-		e->is_apart[i] = false;
+		e->is_apart[i] = e->is_fused[i] = false;
+		if (e->copies)
+			e->copies[i] = 1;
 	}
-	return (struct ht_event_edit){ e->dur, e->scale, e->is_apart };
+	return (struct ht_event_edit){ e->dur, e->scale, e->is_apart, e->is_fused };
 }
 
 void ht_event_scale(struct ht_event_editor *e, uint32_t node, double factor)
@@ -149,90 +185,66 @@ void ht_event_scale(struct ht_event_editor *e, uint32_t node, double factor)
 		e->scale[node] *= (float)factor;
 }
 
-/* Values of a group but for one rank; ranks without a node have 0. */
-static double median_of(struct ht_event_editor *e, size_t group, uint32_t but)
+/* Values of a group but for one node, by its place among peers (HT_NONE: of all); ranks without a node have 0. */
+static double median_of(const struct ht_event_editor *e, size_t group, uint32_t but, double *room)
 {
 	size_t n = 0, n_ranks = e->n_ranks[group] - (but != HT_NONE);
 	for (uint32_t i = e->first_peer[group]; i < e->first_peer[group + 1]; i++)
-		if (e->peers[i] != but && n < n_ranks)
-			e->room[n++] = e->job->dur[e->peers[i]];
+		if (i != but && n < n_ranks)
+			room[n++] = e->peer_dur[i];
 	while (n < n_ranks)
-		e->room[n++] = 0;
-	return n ? ht_middle_f64(e->room, n, e->room + n) : 0;
+		room[n++] = 0;
+	return n ? ht_middle_f64(room, n, room) : 0;
 }
 
 static double least_of(const struct ht_event_editor *e, size_t group)
 {
-	double least = e->job->dur[e->peers[e->first_peer[group]]];
+	double least = e->peer_dur[e->first_peer[group]];
 	for (uint32_t i = e->first_peer[group]; i < e->first_peer[group + 1]; i++)
-		least = e->job->dur[e->peers[i]] < least ? e->job->dur[e->peers[i]] : least;
+		least = e->peer_dur[i] < least ? e->peer_dur[i] : least;
 	return least;
 }
 
-void ht_event_like_peers(struct ht_event_editor *e, enum ht_event_peer how, const bool *is_chosen)
+struct peering {
+	struct ht_event_editor *editor;
+	enum ht_event_peer how;
+	const bool *is_chosen;
+	size_t n_tasks;
+};
+
+static void like_group(const struct peering *p, size_t group, double *room)
 {
-	for (size_t g = 0; g < e->n_groups; g++) {
-		double value = -1;
-		if (e->n_ranks[g] < 2)
+	struct ht_event_editor *e = p->editor;
+	double value = -1;
+	for (uint32_t i = e->first_peer[group]; i < e->first_peer[group + 1]; i++) {
+		uint32_t node = e->peers[i];
+		if (p->is_chosen && !p->is_chosen[node])
 			continue;
-		for (uint32_t i = e->first_peer[g]; i < e->first_peer[g + 1]; i++) {
-			uint32_t node = e->peers[i];
-			if (is_chosen && !is_chosen[node])
-				continue;
-			if (how == HT_PEER_OTHERS)
-				value = median_of(e, g, node);
-			else if (value < 0)
-				value = how == HT_PEER_BEST ? least_of(e, g)
-				                            : median_of(e, g, HT_NONE);
-			e->dur[node] = value;
-		}
+		if (p->how == HT_PEER_OTHERS)
+			value = median_of(e, group, i, room);
+		else if (value < 0)
+			value = p->how == HT_PEER_BEST ? least_of(e, group)
+			                               : median_of(e, group, HT_NONE, room);
+		e->dur[node] = value;
 	}
 }
 
-/* ---- rules ---- */
-
-static bool is_listed(const char *list, int64_t number)
+/* Groups have nodes of their own, so that it does not matter who does which. */
+static enum ht_status like_task(void *user, size_t i_task, int i_worker)
 {
-	return !list || ht_list_text_has(list, number);
+	const struct peering *p = user;
+	const struct ht_event_editor *e = p->editor;
+	double *room = e->room + 2 * (e->job->n_ranks + 1) * (size_t)i_worker;
+	size_t end = e->n_groups * (i_task + 1) / p->n_tasks;
+	for (size_t g = e->n_groups * i_task / p->n_tasks; g < end; g++)
+		if (e->n_ranks[g] > 1)
+			like_group(p, g, room);
+	return HT_OK;
 }
 
-/* What a rule says of ranks, stages and groups, which one rank does not know. */
-static bool fits_job(const struct ht_event_job *job, const struct ht_cp_rule *rule, uint32_t node)
+enum ht_status ht_event_like_peers(
+        struct ht_event_editor *e, enum ht_event_peer how, const bool *is_chosen)
 {
-	const struct ht_event_rank *r = &job->ranks[job->i_rank[node]];
-	uint32_t unit = job->unit[node];
-	if (!is_listed(rule->ranks, r->number) || !is_listed(rule->stages, r->stage))
-		return false;
-	return !rule->group ||
-	       (unit != HT_NONE && !regexec(rule->group, job->units[unit].of->group, 0, NULL, 0));
-}
-
-static void apply(struct ht_event_editor *e, const struct ht_cp_rule *rule, uint32_t node)
-{
-	if (rule->value == HT_CP_APART)
-		e->is_apart[node] = true;
-	else if (rule->value == HT_CP_FACTOR)
-		ht_event_scale(e, node, rule->factor);
-}
-
-void ht_event_apply(struct ht_event_editor *e, const struct ht_cp_rules *rules)
-{
-	struct ht_event_job *job = e->job;
-	bool *is_chosen = e->is_chosen;
-	for (size_t k = 0; k < rules->n && k < 64; k++) {
-		const struct ht_cp_rule *rule = &rules->list[k];
-		for (uint32_t i = 0; i < job->n_nodes; i++) {
-			/* the first rule that fits counts */
-			is_chosen[i] = (job->rules[i] >> k & 1) && fits_job(job, rule, i);
-			for (size_t j = 0; j < k && is_chosen[i]; j++)
-				if ((job->rules[i] >> j & 1) && fits_job(job, &rules->list[j], i))
-					is_chosen[i] = false;
-			if (is_chosen[i])
-				apply(e, rule, i);
-		}
-		if (rule->value == HT_CP_MEDIAN || rule->value == HT_CP_BEST)
-			ht_event_like_peers(e,
-			        rule->value == HT_CP_BEST ? HT_PEER_BEST : HT_PEER_OTHERS,
-			        is_chosen);
-	}
+	struct peering p = { e, how, is_chosen, 64 };
+	return ht_parallel(e->job->run->ctx, p.n_tasks, like_task, &p);
 }

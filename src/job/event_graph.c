@@ -16,6 +16,8 @@ const struct ht_column ht_event_node_columns[HT_N_EVENT_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_NODE_COLUMNS);
 const struct ht_column ht_event_edge_columns[HT_N_EVENT_EDGE_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_EDGE_COLUMNS);
+const struct ht_column ht_event_of_columns[HT_N_EVENT_OF_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_EVENT_OF_COLUMNS);
 const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_WINDOW_COLUMNS);
 
@@ -30,9 +32,9 @@ struct point {
 
 struct node {
 	int64_t key_ns; /* when all that it waits for was over */
-	int64_t start_ns, dur_ns, before_lag_ns, launch_lag_ns, gap_ns;
-	uint32_t before, launch, row, step, flags;
-	uint64_t rules;
+	int64_t start_ns, dur_ns, before_lag_ns, launch_lag_ns, gap_ns, memory_ns;
+	uint32_t before, launch, row, step;
+	struct ht_event_told told;
 };
 
 struct edge {
@@ -185,21 +187,20 @@ static uint32_t add_host(
 		.before = before,
 		.launch = HT_NONE,
 		.row = at == HT_NONE ? HT_NONE : m->spans[at].row,
-		.step = window_at(m, from_ns) };
-	ht_event_row_tell(&k->rows, node.row, &node.flags, &node.rules);
+		.step = window_at(m, from_ns),
+		.memory_ns = HT_NO_I64 };
+	node.told = ht_event_row_tell(&k->rows, node.row);
 	for (; next < end && m->spans[next].start_ns < to_ns; next++) {
-		uint32_t flags = 0;
-		uint64_t rules = 0;
-		ht_event_row_tell(&k->rows, m->spans[next].row, &flags, &rules);
-		if (flags == node.flags && rules == node.rules)
+		struct ht_event_told told = ht_event_row_tell(&k->rows, m->spans[next].row);
+		if (told.flags == node.told.flags && told.rules == node.told.rules &&
+		        told.event == node.told.event)
 			continue;
 		node.dur_ns = m->spans[next].start_ns - node.start_ns;
 		node.key_ns = m->spans[next].start_ns;
 		node.before = node.dur_ns > 0 ? add_node(k, node) : node.before;
 		node.start_ns = m->spans[next].start_ns;
 		node.row = m->spans[next].row;
-		node.flags = flags;
-		node.rules = rules;
+		node.told = told;
 		node.key_ns = to_ns;
 	}
 	node.dur_ns = to_ns - node.start_ns;
@@ -302,7 +303,7 @@ static void wait_on_hosts(struct maker *k)
 	for (size_t i = 0; i < k->points.n; i++) {
 		wait_at(k, i);
 		if (points_of(k)[i].what == ENDS) {
-			nodes[points_of(k)[i].node].flags |= HT_EVENT_ENDS;
+			nodes[points_of(k)[i].node].told.flags |= HT_EVENT_ENDS;
 			nodes[points_of(k)[i].node].step = points_of(k)[i].ref;
 		}
 	}
@@ -359,12 +360,13 @@ static void make_work(struct maker *k, uint32_t work)
 		.before = HT_NONE,
 		.launch = HT_NONE,
 		.row = w->row,
-		.step = window_of(m, work) };
+		.step = window_of(m, work),
+		.told = ht_event_work_tell(&k->rows, work),
+		.memory_ns = ht_event_memory_ns(&k->rows, work) };
 	int64_t known = wait_for_works(k, work);
 	uint32_t track = w->launch != HT_NONE ? m->trace->track[w->launch] : m->main_track;
-	ht_event_work_tell(&k->rows, work, &node.flags, &node.rules);
 	if (node.step != HT_NONE)
-		node.flags |= HT_EVENT_ENDS;
+		node.told.flags |= HT_EVENT_ENDS;
 	if (w->before != HT_NONE && m->works[w->before].end_ns <= w->start_ns) {
 		node.before = k->first_work + w->before;
 		node.before_lag_ns = ht_event_pause_ns(&k->lags, work);
@@ -438,9 +440,21 @@ static void put_node(struct maker *k, ht_table *table, const uint32_t *place, ui
 		ht_table_put_str(table, HT_EVENT_NAME, ht_str(t, t->name[node->row]));
 	ht_table_put_known(
 	        table, HT_EVENT_STEP, node->step == HT_NONE ? -1 : (int64_t)node->step, -1);
-	ht_table_put_i64(table, HT_EVENT_FLAGS, node->flags);
-	ht_table_put_i64(table, HT_EVENT_RULES, (int64_t)node->rules);
+	ht_table_put_i64(table, HT_EVENT_FLAGS, node->told.flags);
+	ht_table_put_i64(table, HT_EVENT_RULES, (int64_t)node->told.rules);
 	ht_table_put_i64(table, HT_EVENT_GAP, node->gap_ns);
+}
+
+static void put_of(struct maker *k, ht_table *table, uint32_t place, uint32_t i)
+{
+	const struct node *node = &((const struct node *)k->nodes.data)[i];
+	if (node->told.event == HT_NONE && node->memory_ns == HT_NO_I64)
+		return;
+	ht_table_row(table);
+	ht_table_put_i64(table, HT_OF_NODE, place);
+	ht_table_put_known(table, HT_OF_EVENT,
+	        node->told.event == HT_NONE ? -1 : (int64_t)node->told.event, -1);
+	ht_table_put_known(table, HT_OF_MEMORY, node->memory_ns, HT_NO_I64);
 }
 
 static int compare_edges(const void *left, const void *right)
@@ -475,8 +489,10 @@ static enum ht_status put_all(struct maker *k, struct ht_part *part)
 	uint32_t *order = NULL, *place = NULL;
 	ht_table *windows = part->facts[HT_EVENT_FACTS_WINDOWS];
 	HT_TRY(sort_nodes(k, &order, &place));
-	for (size_t i = 0; i < k->nodes.n; i++)
+	for (uint32_t i = 0; i < k->nodes.n; i++) {
 		put_node(k, part->facts[HT_EVENT_FACTS_NODES], place, order[i]);
+		put_of(k, part->facts[HT_EVENT_FACTS_OF], i, order[i]);
+	}
 	put_edges(k, part->facts[HT_EVENT_FACTS_EDGES], place);
 	for (size_t i = 0; i < k->m->n_windows; i++) {
 		const struct ht_cp_window *w = &k->m->windows[i];
@@ -544,6 +560,10 @@ bool ht_event_graph_is_sound(const struct ht_part *part)
 		        (i && to < ht_table_i64(edges, i - 1, HT_EDGE_TO)))
 			return false;
 	}
+	const ht_table *of = part->facts[HT_EVENT_FACTS_OF];
+	for (size_t i = 1; i < ht_table_n_rows(of); i++)
+		if (ht_table_i64(of, i, HT_OF_NODE) <= ht_table_i64(of, i - 1, HT_OF_NODE))
+			return false;
 	return ht_facts_below(
 	        nodes, HT_EVENT_STEP, ht_table_n_rows(part->facts[HT_EVENT_FACTS_WINDOWS]));
 }

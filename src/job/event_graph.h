@@ -86,12 +86,23 @@ extern const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS]
 HT_COLUMN_NUMBERS(HT_EVENT_GROUP_COLUMNS, HT_N_EVENT_GROUP_COLUMNS);
 extern const struct ht_column ht_event_group_columns[HT_N_EVENT_GROUP_COLUMNS];
 
+/* What rules that are about whole events, or fuse them, need to know; of nodes that they fit. */
+#define HT_EVENT_OF_COLUMNS(COLUMN)                                                                \
+	COLUMN(HT_OF_NODE, "node", HT_I64, HT_KEY, "node, ascending", NULL)                        \
+	COLUMN(HT_OF_EVENT, "event", HT_I64, HT_KEY,                                               \
+	        "row of the event that a rule about whole events is about", NULL)                  \
+	COLUMN(HT_OF_MEMORY, "memory_ns", HT_DURATION, HT_MEASURE,                                 \
+	        "its bytes over the memory bandwidth of the device", NULL)
+HT_COLUMN_NUMBERS(HT_EVENT_OF_COLUMNS, HT_N_EVENT_OF_COLUMNS);
+extern const struct ht_column ht_event_of_columns[HT_N_EVENT_OF_COLUMNS];
+
 /* The tables of a part. */
 enum {
 	HT_EVENT_FACTS_NODES = 1,
 	HT_EVENT_FACTS_EDGES,
 	HT_EVENT_FACTS_WINDOWS,
-	HT_EVENT_FACTS_GROUPS
+	HT_EVENT_FACTS_GROUPS,
+	HT_EVENT_FACTS_OF
 };
 
 /* Those of the rank in hand. rules may be NULL. */

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "base/thread.h"
 #include "model/clocks/clocks.h"
 #include "table/optional.h"
 
@@ -14,7 +15,7 @@
 
 /* ---- nodes ---- */
 
-static bool make_room(struct ht_event_job *job, size_t n, size_t n_edges)
+static bool make_room(struct ht_event_job *job, size_t n, size_t n_edges, size_t n_units)
 {
 	struct ht_arena *a = job->run->scratch;
 	job->before = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
@@ -33,8 +34,8 @@ static bool make_room(struct ht_event_job *job, size_t n, size_t n_edges)
 	job->start = ht_arena_room(a, (n + 1) * sizeof(double));
 	job->end = ht_arena_room(a, (n + 1) * sizeof(double));
 	job->members = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	job->units = ht_arena_alloc(a, (n + 1) * sizeof *job->units);
-	job->order = ht_arena_room(a, (2 * n + 1) * sizeof(uint32_t));
+	job->units = ht_arena_room(a, (n_units + 1) * sizeof *job->units);
+	job->order = ht_arena_room(a, (n + n_units + 1) * sizeof(uint32_t));
 	job->edge_from = ht_arena_room(a, (n_edges + 1) * sizeof(uint32_t));
 	job->edge_lag = ht_arena_room(a, (n_edges + 1) * sizeof(double));
 	job->edge_kind = ht_arena_room(a, n_edges + 1);
@@ -76,19 +77,34 @@ static void read_nodes(struct ht_event_job *job, uint32_t i_rank, int64_t zero_n
 	}
 }
 
-static void read_edges(struct ht_event_job *job, const struct ht_event_rank *r, uint32_t *n)
+/* Edges are sorted by the node that waits, and every one has such a node (ht_event_graph_is_sound). */
+static void read_edges(struct ht_event_job *job, const struct ht_event_rank *r)
 {
 	const ht_table *edges = r->part->facts[HT_EVENT_FACTS_EDGES];
 	size_t n_rows = ht_table_n_rows(edges), e = 0;
 	for (uint32_t i = 0; i < r->n; i++) {
-		job->first_edge[r->first + i] = *n;
-		for (; e < n_rows && ht_table_i64(edges, e, HT_EDGE_TO) == i; e++, ++*n) {
-			job->edge_from[*n] = node_of(r, ht_table_i64(edges, e, HT_EDGE_FROM));
-			job->edge_lag[*n] = (double)ht_table_i64(edges, e, HT_EDGE_LAG);
-			job->edge_kind[*n] = (uint8_t)ht_table_i64(edges, e, HT_EDGE_KIND);
+		job->first_edge[r->first + i] = r->first_edge + (uint32_t)e;
+		for (; e < n_rows && ht_table_i64(edges, e, HT_EDGE_TO) == i; e++) {
+			size_t at = r->first_edge + e;
+			job->edge_from[at] = node_of(r, ht_table_i64(edges, e, HT_EDGE_FROM));
+			job->edge_lag[at] = (double)ht_table_i64(edges, e, HT_EDGE_LAG);
+			job->edge_kind[at] = (uint8_t)ht_table_i64(edges, e, HT_EDGE_KIND);
 		}
 	}
-	job->first_edge[r->first + r->n] = *n;
+}
+
+struct reading {
+	struct ht_event_job *job;
+	int64_t zero_ns;
+};
+
+static enum ht_status read_rank(void *user, size_t i_rank, int i_worker)
+{
+	const struct reading *r = user;
+	(void)i_worker;
+	read_nodes(r->job, (uint32_t)i_rank, r->zero_ns);
+	read_edges(r->job, &r->job->ranks[i_rank]);
+	return HT_OK;
 }
 
 const char *ht_event_job_name(const struct ht_event_job *job, uint32_t node)
@@ -204,6 +220,14 @@ static bool find_units(struct ht_event_job *job)
 	return true;
 }
 
+double ht_event_unit_transfer(const struct ht_event_job *job, const struct ht_event_unit *unit)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < unit->n; i++)
+		most = fmax(most, job->dur[job->members[unit->first + i]]);
+	return most;
+}
+
 /* ---- steps ---- */
 
 struct window {
@@ -290,13 +314,14 @@ enum ht_status ht_event_job_make(
 	*job = (struct ht_event_job){ .run = run, .n_ranks = parts->n };
 	size_t n = ht_parts_n_rows(parts, HT_EVENT_FACTS_NODES);
 	size_t n_edges = ht_parts_n_rows(parts, HT_EVENT_FACTS_EDGES);
+	size_t n_units = run->clocks[0] ? run->clocks[0]->matches.n : 0;
 	uint32_t e = 0;
 	int64_t zero_ns = INT64_MAX;
 	if (n >= HT_NONE / 4 || n_edges >= HT_NONE / 4)
 		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, "choose fewer steps with --step",
 		        "the job has %zu nodes, which is more than a replay can hold", n);
 	job->ranks = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *job->ranks);
-	if (!job->ranks || !make_room(job, n, n_edges))
+	if (!job->ranks || !make_room(job, n, n_edges, n_units))
 		return ht_fail_nomem(run->ctx);
 	for (size_t k = 0; k < parts->n; k++) {
 		const ht_table *nodes = parts->list[k].facts[HT_EVENT_FACTS_NODES];
@@ -304,17 +329,17 @@ enum ht_status ht_event_job_make(
 		job->ranks[k] = (struct ht_event_rank){ .number = parts->list[k].rank,
 			.part = &parts->list[k],
 			.first = job->n_nodes,
-			.n = (uint32_t)ht_table_n_rows(nodes) };
+			.n = (uint32_t)ht_table_n_rows(nodes),
+			.first_edge = e };
 		job->n_nodes += job->ranks[k].n;
+		e += (uint32_t)ht_table_n_rows(parts->list[k].facts[HT_EVENT_FACTS_EDGES]);
 		for (uint32_t i = 0; i < job->ranks[k].n; i++) {
 			int64_t at = ht_time_moved(&move, ht_table_i64(nodes, i, HT_EVENT_START));
 			zero_ns = at < zero_ns ? at : zero_ns;
 		}
 	}
-	for (uint32_t k = 0; k < parts->n; k++) {
-		read_nodes(job, k, zero_ns);
-		read_edges(job, &job->ranks[k], &e);
-	}
+	job->first_edge[n] = e;
+	HT_TRY(ht_parallel(run->ctx, parts->n, read_rank, &(struct reading){ job, zero_ns }));
 	if (!find_units(job) || !find_steps(job, zero_ns))
 		return ht_fail_nomem(run->ctx);
 	return ht_event_job_sort(job);
@@ -331,6 +356,8 @@ static double start_of(
 	while (before != HT_NONE && edit->is_apart &&
 	        edit->is_apart[before] != edit->is_apart[node])
 		before = job->before[before];
+	if (before != HT_NONE && edit->is_fused && edit->is_fused[node])
+		return job->end[before];
 	if (before != HT_NONE)
 		start = job->end[before] + job->before_lag[node];
 	if (job->launch[node] != HT_NONE)

@@ -21,7 +21,8 @@ struct ht_event_unit {
 struct ht_event_rank {
 	int64_t number;
 	const struct ht_part *part;
-	uint32_t first, n;    /* nodes */
+	uint32_t first, n; /* nodes */
+	uint32_t first_edge;
 	const uint32_t *text; /* by node: number of its name in its part's table */
 	uint32_t n_texts;
 	int64_t stage, replica, share; /* stages.h; 0 where there is none */
@@ -63,6 +64,7 @@ struct ht_event_edit {
 	const double *dur;    /* durations; of collectives transfers */
 	const float *scale;   /* factor of the lags of edges to it, and of its launch latency */
 	const bool *is_apart; /* on another stream, with the others of its stream that are */
+	const bool *is_fused; /* one with what is before it: neither launched nor paused for */
 };
 
 /* From parts with the tables of ht_event_graph_put. Memory in run->scratch. */
@@ -73,6 +75,8 @@ void ht_event_job_replay(
         struct ht_event_job *job, const struct ht_event_edit *edit, double *ret_steps_ns);
 double ht_event_job_recorded_ns(const struct ht_event_job *job, size_t i_step);
 const char *ht_event_job_name(const struct ht_event_job *job, uint32_t node); /* NULL: none */
+/* The longest that a collective took from its last arrival on. */
+double ht_event_unit_transfer(const struct ht_event_job *job, const struct ht_event_unit *unit);
 
 /* ---- of graphs (event_order.c) ---- */
 

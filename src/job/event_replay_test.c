@@ -1,7 +1,7 @@
 /*
  * event_replay_test.c - replay of small random jobs against the definition: the longest way to every node, by looking at all of them.
  */
-#include "job/event_replay.h"
+#include "job/event_repeat.h"
 
 #include "model/communication/collective_match.h"
 
@@ -19,7 +19,8 @@ static uint32_t before[MAX_NODES], launch[MAX_NODES], unit[MAX_NODES], i_rank[MA
         step[MAX_NODES], first_edge[MAX_NODES + 2], edge_from[MAX_EDGES], members[MAX_NODES],
         order[2 * MAX_NODES + 1];
 static uint8_t flags[MAX_NODES], edge_kind[MAX_EDGES];
-static bool is_free[MAX_NODES], is_apart[MAX_NODES];
+static bool is_free[MAX_NODES], is_apart[MAX_NODES], is_fused[MAX_NODES];
+static uint32_t copies[MAX_NODES], event[MAX_NODES];
 static double recorded[MAX_NODES], dur[MAX_NODES], before_lag[MAX_NODES], launch_lag[MAX_NODES],
         edge_lag[MAX_EDGES], start[MAX_NODES], end[MAX_NODES], ends[2], begins[2], recorded_ends[2],
         other[MAX_NODES];
@@ -53,7 +54,7 @@ static void make_job(struct ht_event_job *job)
 		launch_lag[i] = draw(10);
 		i_rank[i] = i / per_rank;
 		unit[i] = HT_NONE;
-		is_free[i] = is_apart[i] = false;
+		is_free[i] = is_apart[i] = is_fused[i] = false;
 		scale[i] = 1;
 		step[i] = 0;
 		flags[i] = HT_EVENT_ENDS;
@@ -123,9 +124,152 @@ static double longest(const struct ht_event_job *job, const double *durs, double
 static double replay(struct ht_event_job *job, const double *durs)
 {
 	double steps_ns[2];
-	struct ht_event_edit edit = { durs, scale, is_apart };
+	struct ht_event_edit edit = { durs, scale, is_apart, is_fused };
 	ht_event_job_replay(job, &edit, steps_ns);
 	return steps_ns[0];
+}
+
+/* ---- what happens again ---- */
+
+#define MAX_COPIES 3
+static double known_again[MAX_NODES][MAX_COPIES];
+
+static double ends_again(const struct ht_event_job *job, uint32_t node, uint32_t copy);
+
+static bool is_together(uint32_t node, uint32_t to)
+{
+	return event[node] != HT_NONE && event[node] == event[to];
+}
+
+/* When something that a node waits for is over: with its event the same time, else the last. */
+static double over_again(const struct ht_event_job *job, uint32_t node, uint32_t copy, uint32_t to)
+{
+	return ends_again(job, to, is_together(node, to) ? copy : copies[to] - 1);
+}
+
+static double starts_again(const struct ht_event_job *job, uint32_t node, uint32_t copy)
+{
+	double latest = -INFINITY;
+	bool is_first = before[node] == HT_NONE || !is_together(node, before[node]);
+	if (copy && is_first) {
+		/* the last node of the event on this thread or stream, by going through all of them */
+		uint32_t last = node;
+		for (uint32_t i = 0; i < job->n_nodes; i++)
+			if (before[i] == last && is_together(i, node)) {
+				last = i;
+				i = 0;
+			}
+		latest = ends_again(job, last, copy - 1) + before_lag[node];
+	} else if (before[node] != HT_NONE) {
+		latest = over_again(job, node, copy, before[node]) + before_lag[node];
+	}
+	if (launch[node] != HT_NONE)
+		latest = fmax(latest, over_again(job, node, copy, launch[node]) + launch_lag[node]);
+	for (uint32_t e = first_edge[node]; e < first_edge[node + 1]; e++)
+		if (!copy || is_together(node, edge_from[e]))
+			latest = fmax(
+			        latest, over_again(job, node, copy, edge_from[e]) + edge_lag[e]);
+	return latest == -INFINITY ? recorded[node] : latest;
+}
+
+static double ends_again(const struct ht_event_job *job, uint32_t node, uint32_t copy)
+{
+	double begin = -INFINITY;
+	if (!isnan(known_again[node][copy]))
+		return known_again[node][copy];
+	if (unit[node] == HT_NONE)
+		return known_again[node][copy] = starts_again(job, node, copy) + dur[node];
+	const struct ht_event_unit *u = &units[unit[node]];
+	for (uint32_t i = 0; i < u->n; i++)
+		begin = fmax(begin, starts_again(job, members[u->first + i], copy));
+	return known_again[node][copy] = begin + dur[node];
+}
+
+/* Threads and streams are chains here, so that an event has a first and a last node on each: the k-th tenth of every rank is an event,
+ * and has those of the collectives that lie in it. */
+static void make_events(struct ht_event_job *job, uint32_t n_times)
+{
+	uint32_t per_rank = job->n_nodes / (i_rank[job->n_nodes - 1] + 1);
+	for (uint32_t i = 0; i < job->n_nodes; i++) {
+		uint32_t own = i % per_rank, tenth = own * 10 / per_rank;
+		before[i] = own >= 2 ? i - 2 : HT_NONE; /* two threads in turns */
+		event[i] = tenth % 3 == 1 ? i_rank[i] * 10 + tenth : HT_NONE;
+		copies[i] = event[i] == HT_NONE ? 1 : n_times;
+	}
+}
+
+static double replay_again(struct ht_event_job *job)
+{
+	struct ht_event_editor editor = { .job = job, .copies = copies, .event = event };
+	struct ht_event_edit edit = { dur, scale, is_apart, is_fused };
+	struct ht_event_unknown unknown = { 0 };
+	double steps_ns[2] = { 0 };
+	assert_int_equal(ht_event_job_replay_repeated(&editor, &edit, steps_ns, &unknown), HT_OK);
+	assert_null(unknown.why);
+	return steps_ns[0];
+}
+
+static void check_again(struct ht_event_job *job)
+{
+	double once = 0;
+	for (uint32_t n_times = 1; n_times <= MAX_COPIES; n_times++) {
+		double last = -INFINITY;
+		make_events(job, n_times);
+		for (uint32_t i = 0; i < job->n_nodes; i++)
+			for (uint32_t c = 0; c < MAX_COPIES; c++)
+				known_again[i][c] = NAN;
+		for (uint32_t i = 0; i < job->n_nodes; i++)
+			last = fmax(last, ends_again(job, i, copies[i] - 1));
+		double got = replay_again(job);
+		assert_true(fabs(got - last) <= 1e-9);
+		/* once is as it was, and more often never ends earlier */
+		if (n_times == 1)
+			assert_true(fabs(got - longest(job, dur, 1)) <= 1e-9);
+		assert_true(got >= once);
+		once = got;
+	}
+	/* a rank that does it twice while others do not */
+	for (uint32_t u = 0; u < job->n_units; u++) {
+		struct ht_event_editor editor = { .job = job, .copies = copies, .event = event };
+		struct ht_event_edit edit = { dur, scale, is_apart, is_fused };
+		struct ht_event_unknown unknown = { 0 };
+		double steps_ns[2];
+		copies[members[units[u].first]] += 1;
+		assert_int_equal(
+		        ht_event_job_replay_repeated(&editor, &edit, steps_ns, &unknown), HT_OK);
+		assert_string_equal(unknown.why, "uneven_repeat");
+		copies[members[units[u].first]] -= 1;
+	}
+}
+
+/* What is one with the node before it ends with it, and waits for nothing else. */
+static void check_fused(struct ht_event_job *job)
+{
+	uint32_t at = draw(job->n_nodes);
+	double whole = longest(job, dur, 1);
+	if (before[at] == HT_NONE || unit[at] != HT_NONE)
+		return;
+	memcpy(other, dur, sizeof other);
+	other[at] = 0;
+	is_fused[at] = true;
+	double got = replay(job, other);
+	uint32_t n_launch = launch[at], n_edges = first_edge[at + 1] - first_edge[at];
+	double lag = before_lag[at];
+	double lags[MAX_EDGES];
+	/* the same by the definition: an edge of nothing, a pause of nothing */
+	launch[at] = HT_NONE;
+	before_lag[at] = 0;
+	for (uint32_t e = 0; e < n_edges; e++) {
+		lags[e] = edge_lag[first_edge[at] + e];
+		edge_lag[first_edge[at] + e] = -1e12;
+	}
+	assert_true(fabs(got - longest(job, other, 1)) <= 1e-9);
+	assert_true(got <= whole);
+	launch[at] = n_launch;
+	before_lag[at] = lag;
+	for (uint32_t e = 0; e < n_edges; e++)
+		edge_lag[first_edge[at] + e] = lags[e];
+	is_fused[at] = false;
 }
 
 /* All times three times as long: so is the job. */
@@ -162,6 +306,9 @@ static void check_job(struct ht_event_job *job)
 	for (uint32_t i = 0; i < job->n_nodes; i++)
 		other[i] = draw(1000);
 	assert_true(fabs(replay(job, other) - longest(job, other, 1)) <= 1e-9);
+	check_fused(job);
+	check_again(job);
+	assert_int_equal(ht_event_job_sort(job), HT_OK);
 	check_scaled(job);
 }
 

@@ -4,7 +4,7 @@
 #include "job/event_rows.h"
 
 #include "job/event_graph.h"
-#include "model/efficiency/op_calls.h"
+#include "model/efficiency/row_costs.h"
 #include "model/rows/autograd.h"
 #include "model/rows/name_traits.h"
 
@@ -72,10 +72,52 @@ static enum ht_status find_phases(struct ht_event_rows *rows)
 	return HT_OK;
 }
 
+/* Bytes of a call over the bandwidth of its device, each of its activities with the share that it has of their time. */
+static void put_memory_time(const struct ht_trace *t, const struct ht_op_calls *calls,
+        const struct ht_op_call *call, int64_t *memory_ns)
+{
+	const struct ht_peaks *peaks = ht_op_call_peaks(t, calls, call);
+	double sum = 0;
+	if (call->cost.state != HT_COST_KNOWN || !call->cost.has_bytes || !peaks ||
+	        !peaks->is_known || !(peaks->bytes > 0))
+		return;
+	for (size_t i = 0; i < call->n; i++)
+		sum += (double)t->dur_ns[t->gpu[calls->activities[call->first + i]].row];
+	for (size_t i = 0; i < call->n && sum > 0; i++) {
+		uint32_t row = t->gpu[calls->activities[call->first + i]].row;
+		double share = (double)t->dur_ns[row] / sum;
+		memory_ns[row] = (int64_t)(1e9 * share * (double)call->cost.bytes / peaks->bytes);
+	}
+}
+
+static enum ht_status find_memory_times(struct ht_event_rows *rows)
+{
+	struct ht_run *run = rows->run;
+	struct ht_row_costs costs;
+	size_t n = ht_n_events(run->trace);
+	int64_t *memory_ns = ht_arena_room(run->scratch, (n + 1) * sizeof *memory_ns);
+	if (!memory_ns)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		memory_ns[i] = HT_NO_I64;
+	HT_TRY(ht_row_costs_make(run, &costs));
+	for (size_t i = 0; i < costs.calls.n; i++)
+		put_memory_time(run->trace, &costs.calls, &costs.calls.list[i], memory_ns);
+	rows->memory_ns = memory_ns;
+	return HT_OK;
+}
+
+static bool is_of_events(const struct ht_cp_rule *rule)
+{
+	return rule->value == HT_CP_SET || rule->value == HT_CP_INSERT ||
+	       rule->value == HT_CP_REPEAT;
+}
+
 enum ht_status ht_event_rows_make(
         struct ht_run *run, struct ht_cp_model *m, const char *rules, struct ht_event_rows *ret)
 {
 	size_t n = ht_n_events(m->trace);
+	bool fuses = false;
 	*ret = (struct ht_event_rows){
 		.run = run, .m = m, .sequence = ht_arg_cursor(m->trace, "Sequence number")
 	};
@@ -83,7 +125,14 @@ enum ht_status ht_event_rows_make(
 	if (!ret->flags)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(find_phases(ret));
-	return rules ? ht_cp_rules_read(run, m->trace, rules, &ret->rules) : HT_OK;
+	if (!rules)
+		return HT_OK;
+	HT_TRY(ht_cp_rules_read(run, m->trace, rules, &ret->rules));
+	for (size_t i = 0; i < ret->rules.n; i++) {
+		ret->has_events |= is_of_events(&ret->rules.list[i]);
+		fuses |= ret->rules.list[i].value == HT_CP_FUSE;
+	}
+	return fuses ? find_memory_times(ret) : HT_OK;
 }
 
 void ht_event_rows_done(struct ht_event_rows *rows)
@@ -105,28 +154,43 @@ static unsigned flags_of(struct ht_event_rows *rows, uint32_t row)
 	return flags;
 }
 
-void ht_event_row_tell(
-        struct ht_event_rows *rows, uint32_t row, uint32_t *ret_flags, uint64_t *ret_rules)
+static uint32_t event_of(const struct ht_event_rows *rows, uint64_t fit, uint32_t row)
 {
-	*ret_flags = row == HT_NONE ? 0 : flags_of(rows, row);
-	*ret_rules = 0;
-	if (rows->rules.n)
-		*ret_rules = ht_cp_rules_fit(&rows->rules, rows->m->trace,
-		        row == HT_NONE ? HT_CP_DEPENDENCY : HT_CP_OPERATOR,
-		        ht_cp_host_bound(rows->m, row), row);
+	for (size_t i = 0; rows->has_events && i < rows->rules.n && i < 64; i++)
+		if ((fit >> i & 1) && is_of_events(&rows->rules.list[i]))
+			return ht_cp_rule_event(
+			        &rows->rules, &rows->rules.list[i], rows->m->trace, row);
+	return HT_NONE;
 }
 
-void ht_event_work_tell(
-        struct ht_event_rows *rows, uint32_t work, uint32_t *ret_flags, uint64_t *ret_rules)
+struct ht_event_told ht_event_row_tell(struct ht_event_rows *rows, uint32_t row)
+{
+	struct ht_event_told told = { .event = HT_NONE };
+	told.flags = row == HT_NONE ? 0 : flags_of(rows, row);
+	if (rows->rules.n)
+		told.rules = ht_cp_rules_fit(&rows->rules, rows->m->trace,
+		        row == HT_NONE ? HT_CP_DEPENDENCY : HT_CP_OPERATOR,
+		        ht_cp_host_bound(rows->m, row), row);
+	told.event = event_of(rows, told.rules, row);
+	return told;
+}
+
+struct ht_event_told ht_event_work_tell(struct ht_event_rows *rows, uint32_t work)
 {
 	const struct ht_cp_work *w = &rows->m->works[work];
-	*ret_flags = HT_EVENT_WORK;
-	*ret_rules = 0;
+	struct ht_event_told told = { .flags = HT_EVENT_WORK };
 	if (w->bound == HT_CP_BOUND_GPU_COMMUNICATION)
-		*ret_flags |= HT_EVENT_COMM;
+		told.flags |= HT_EVENT_COMM;
 	if (w->launch != HT_NONE)
-		*ret_flags |= flags_of(rows, w->launch) & (HT_EVENT_AGAIN | HT_EVENT_PHASES);
+		told.flags |= flags_of(rows, w->launch) & (HT_EVENT_AGAIN | HT_EVENT_PHASES);
 	if (rows->rules.n)
-		*ret_rules = ht_cp_rules_fit(
+		told.rules = ht_cp_rules_fit(
 		        &rows->rules, rows->m->trace, HT_CP_OPERATOR, w->bound, w->row);
+	told.event = event_of(rows, told.rules, w->row);
+	return told;
+}
+
+int64_t ht_event_memory_ns(const struct ht_event_rows *rows, uint32_t work)
+{
+	return rows->memory_ns ? rows->memory_ns[rows->m->works[work].row] : HT_NO_I64;
 }

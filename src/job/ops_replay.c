@@ -25,12 +25,31 @@
 
 /* ---- replaying ---- */
 
+/* As fmax of numbers that are never NAN, without its call. */
+static double later(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 static double ready_of(const struct ht_ops *job, const double *ends, uint32_t node)
 {
 	double ready = 0;
 	for (uint32_t k = job->first_dep[node]; k < job->first_dep[node + 1]; k++)
-		ready = fmax(ready, ends[job->deps[k]]);
+		ready = later(ready, ends[job->deps[k]]);
 	return ready;
+}
+
+/* Compute: most units are of one operation that waits for nobody else. */
+static void replay_single(const struct ht_ops *job, size_t step, uint32_t node, const double *dur_s,
+        double *ends, double *spans_s)
+{
+	for (size_t d = 0; d < job->n_data; d++) {
+		double *lane = ends + d * job->n_nodes, ready = ready_of(job, lane, node);
+		size_t at = ht_ops_at(job, step, d, node);
+		lane[node] = ready + dur_s[at];
+		if (spans_s)
+			spans_s[at] = lane[node] - ready;
+	}
 }
 
 /* The ends of a unit in one step; ends are by data rank and node. */
@@ -42,13 +61,17 @@ static void replay_unit(const struct ht_ops *job, size_t step, size_t unit, cons
 	bool group = ht_ops_is_group(job, members[0]);
 	bool across = ht_ops_is_across((enum ht_ops_type)job->nodes[members[0]].type);
 	double latest = 0;
+	if (n == 1 && !group) {
+		replay_single(job, step, members[0], dur_s, ends, spans_s);
+		return;
+	}
 	for (size_t d = 0; across && d < job->n_data; d++)
 		for (size_t i = 0; i < n; i++)
-			latest = fmax(latest, ready_of(job, ends + d * job->n_nodes, members[i]));
+			latest = later(latest, ready_of(job, ends + d * job->n_nodes, members[i]));
 	for (size_t d = 0; d < job->n_data; d++) {
 		double *lane = ends + d * job->n_nodes, begin = across ? latest : 0;
 		for (size_t i = 0; i < n && !across; i++)
-			begin = fmax(begin, ready_of(job, lane, members[i]));
+			begin = later(begin, ready_of(job, lane, members[i]));
 		for (size_t i = 0; i < n; i++) {
 			size_t at = ht_ops_at(job, step, d, members[i]);
 			double ready = ready_of(job, lane, members[i]);
@@ -154,11 +177,14 @@ static void find_ideal(struct analysis *a)
 static double slowdown_of(struct analysis *a, uint32_t types, int64_t stage)
 {
 	const struct ht_ops *job = a->job;
-	for (size_t i = 0; i < ht_ops_n_values(job); i++) {
-		const struct ht_ops_node *node = &job->nodes[i % job->n_nodes];
-		bool own = (types >> node->type & 1) && (stage < 0 || node->stage == stage);
-		a->mixed_dur_s[i] = own ? a->dur_s[i] : a->ideal_spans_s[i];
-		a->mixed_transfer_s[i] = own ? a->transfer_s[i] : a->ideal_transfer_s[i];
+	for (size_t first = 0; first < ht_ops_n_values(job); first += job->n_nodes) {
+		for (size_t k = 0; k < job->n_nodes; k++) {
+			const struct ht_ops_node *node = &job->nodes[k];
+			bool own = (types >> node->type & 1) && (stage < 0 || node->stage == stage);
+			size_t i = first + k;
+			a->mixed_dur_s[i] = own ? a->dur_s[i] : a->ideal_spans_s[i];
+			a->mixed_transfer_s[i] = own ? a->transfer_s[i] : a->ideal_transfer_s[i];
+		}
 	}
 	return replay_mean(a, a->mixed_dur_s, a->mixed_transfer_s, NULL) / a->ideal_mean_s;
 }
@@ -187,13 +213,14 @@ static double slowdown_of_data(struct analysis *a, size_t data)
 static double with_ideal(struct analysis *a, const bool *workers, bool for_these)
 {
 	const struct ht_ops *job = a->job;
-	for (size_t i = 0; i < ht_ops_n_values(job); i++) {
-		size_t data = i / job->n_nodes % job->n_data;
-		int64_t stage = job->nodes[i % job->n_nodes].stage;
-		bool ideal =
-		        workers[data * (size_t)job->shape.n_stages + (size_t)stage] == for_these;
-		a->mixed_dur_s[i] = ideal ? a->ideal_spans_s[i] : a->spans_s[i];
-		a->mixed_transfer_s[i] = ideal ? a->ideal_transfer_s[i] : a->transfer_s[i];
+	for (size_t lane = 0; lane < job->n_steps * job->n_data; lane++) {
+		const bool *own = workers + lane % job->n_data * (size_t)job->shape.n_stages;
+		for (size_t k = 0; k < job->n_nodes; k++) {
+			bool ideal = own[job->nodes[k].stage] == for_these;
+			size_t i = lane * job->n_nodes + k;
+			a->mixed_dur_s[i] = ideal ? a->ideal_spans_s[i] : a->spans_s[i];
+			a->mixed_transfer_s[i] = ideal ? a->ideal_transfer_s[i] : a->transfer_s[i];
+		}
 	}
 	return replay_mean(a, a->mixed_dur_s, a->mixed_transfer_s, NULL);
 }

@@ -4,8 +4,10 @@
 #include "job/what_if.h"
 
 #include "base/sort.h"
+#include "job/event_repeat.h"
 #include "job/what_if_job.h"
 #include "model/communication/collective_match.h"
+#include "model/finding/finding.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,15 +39,19 @@ static void find_interval(struct ht_what_if_job *a, double *ret_low, double *ret
 	*ret_high = means[N_RESAMPLES - 1 - N_RESAMPLES / 40];
 }
 
-/* The answer to a question whose edit is in the editor, which is empty afterwards. */
-static void ask(struct ht_what_if_job *a, const char *question)
+static void put_question(struct ht_what_if_job *a, const char *question)
 {
-	double low, high;
-	double now = ht_what_if_replay(a);
-	find_interval(a, &low, &high);
 	ht_table_row(a->table);
 	ht_table_put_str(a->table, HT_WHAT_IF_QUESTION, question);
 	ht_table_put_f64(a->table, HT_WHAT_IF_RECORDED, a->recorded_ns);
+}
+
+/* The answer to a question, by the steps in edited, whose mean is now. */
+static void put_answer(struct ht_what_if_job *a, const char *question, double now)
+{
+	double low, high;
+	find_interval(a, &low, &high);
+	put_question(a, question);
 	ht_table_put_f64(a->table, HT_WHAT_IF_NEW, now);
 	ht_table_put_f64(a->table, HT_WHAT_IF_SAVED, a->replayed_ns - now);
 	ht_table_put_f64(a->table, HT_WHAT_IF_SHARE, (a->replayed_ns - now) / a->replayed_ns);
@@ -54,6 +60,13 @@ static void ask(struct ht_what_if_job *a, const char *question)
 	ht_table_put_f64(a->table, HT_WHAT_IF_ERROR, a->error);
 	ht_table_put_f64(a->table, HT_WHAT_IF_WORST_ERROR, a->worst_error);
 	ht_table_put_i64(a->table, HT_WHAT_IF_STEPS, (int64_t)a->n);
+}
+
+/* The answer to a question whose edit is in the editor, which is empty afterwards. */
+static void ask(struct ht_what_if_job *a, const char *question)
+{
+	double now = ht_what_if_replay(a);
+	put_answer(a, question, now);
 }
 
 static const char *say(struct ht_what_if_job *a, const char *format, const char *name)
@@ -82,9 +95,8 @@ static bool has_flagged(const struct ht_what_if_job *a, unsigned flags)
 
 static enum ht_status ask_ranks(struct ht_what_if_job *a)
 {
-	struct ht_what_if_excess *order = ht_what_if_order_ranks(a);
-	if (!order)
-		return ht_fail_nomem(a->run->ctx);
+	struct ht_what_if_excess *order;
+	HT_TRY(ht_what_if_order_ranks(a, &order));
 	for (size_t k = 0; k < N_RANKS_ASKED && k < a->job.n_ranks && order[k].excess > 0; k++) {
 		const char *question = ht_arena_printf(a->run->scratch,
 		        "rank %" PRId64 " like its peers", a->job.ranks[order[k].i_rank].number);
@@ -92,7 +104,7 @@ static enum ht_status ask_ranks(struct ht_what_if_job *a)
 			return ht_fail_nomem(a->run->ctx);
 		for (uint32_t i = 0; i < a->job.n_nodes; i++)
 			a->editor.is_chosen[i] = a->job.i_rank[i] == order[k].i_rank;
-		ht_event_like_peers(&a->editor, HT_PEER_OTHERS, a->editor.is_chosen);
+		HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_OTHERS, a->editor.is_chosen));
 		ask(a, question);
 	}
 	return HT_OK;
@@ -160,16 +172,52 @@ static void ask_kernel(struct ht_what_if_job *a, const char *name)
 
 /* ---- questions ---- */
 
+/* No answer, and why not. */
+static enum ht_status put_unknown(
+        struct ht_what_if_job *a, const char *question, const struct ht_event_unknown *unknown)
+{
+	struct ht_finding f = ht_finding("what-if-answer", HT_STATE_UNKNOWN);
+	f.variant = unknown->why;
+	if (unknown->name)
+		ht_finding_subject(&f, NULL, unknown->name);
+	put_question(a, question);
+	ht_table_put_nulls_to_end(a->table, HT_WHAT_IF_NEW);
+	return ht_finding_note(a->run->scratch, &f, a->table);
+}
+
+static enum ht_status replay_own(struct ht_what_if_job *a, const struct ht_cp_rules *rules,
+        double *ret_ns, struct ht_event_unknown *ret_unknown)
+{
+	HT_TRY(ht_event_apply(&a->editor, rules, ret_unknown));
+	if (ret_unknown->why)
+		return HT_OK;
+	if (!a->editor.copies) {
+		*ret_ns = ht_what_if_replay(a);
+		return HT_OK;
+	}
+	struct ht_event_edit edit = ht_event_editor_edit(&a->editor);
+	HT_TRY(ht_event_job_replay_repeated(&a->editor, &edit, a->edited, ret_unknown));
+	*ret_ns = ht_what_if_mean(a->edited, a->n);
+	return HT_OK;
+}
+
 static enum ht_status ask_own(struct ht_what_if_job *a, const char *text)
 {
 	struct ht_cp_rules rules;
 	struct ht_trace none = { 0 };
+	struct ht_event_unknown unknown = { 0 };
+	double now = 0;
 	if (!text)
 		return HT_OK;
 	HT_TRY(ht_cp_rules_read(a->run, &none, text, &rules));
-	ht_event_apply(&a->editor, &rules);
-	ask(a, text);
+	enum ht_status status = replay_own(a, &rules, &now, &unknown);
 	ht_cp_rules_done(&rules);
+	ht_event_editor_reset(&a->editor);
+	if (status != HT_OK)
+		return status;
+	if (unknown.why)
+		return put_unknown(a, text, &unknown);
+	put_answer(a, text, now);
 	return HT_OK;
 }
 
@@ -179,7 +227,7 @@ static enum ht_status ask_communication(struct ht_what_if_job *a)
 		HT_TRY(ht_table_add_note(a->table,
 		        "no collective is on two ranks: every rank is replayed alone, and none waits for another"));
 	if (a->job.n_units) {
-		ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL);
+		HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL));
 		ask(a, "no stragglers");
 		HT_TRY(ask_ranks(a));
 		HT_TRY(ask_groups(a));

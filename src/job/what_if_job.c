@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "job/stages.h"
+#include "model/finding/finding.h"
 #include "model/numbers/stats.h"
 #include "table/optional.h"
 
@@ -31,6 +32,15 @@ double ht_what_if_replay(struct ht_what_if_job *a)
 	return ht_what_if_mean(a->edited, a->n);
 }
 
+enum ht_status ht_what_if_unknown(
+        struct ht_run *run, ht_table *table, const char *kind, const char *why)
+{
+	struct ht_finding f = ht_finding(kind, HT_STATE_UNKNOWN);
+	f.variant = why;
+	f.severity = HT_NOTE_WARNING;
+	return ht_finding_note(run->scratch, &f, table);
+}
+
 /* ---- which ranks ---- */
 
 int ht_what_if_compare_excess(const void *left, const void *right)
@@ -40,20 +50,22 @@ int ht_what_if_compare_excess(const void *left, const void *right)
 	                              : ht_order_i64((int64_t)a->i_rank, (int64_t)b->i_rank);
 }
 
-struct ht_what_if_excess *ht_what_if_order_ranks(struct ht_what_if_job *a)
+enum ht_status ht_what_if_order_ranks(
+        struct ht_what_if_job *a, struct ht_what_if_excess **ret_order)
 {
 	size_t n = a->job.n_ranks;
 	struct ht_what_if_excess *order = ht_arena_alloc(a->run->scratch, (n + 1) * sizeof *order);
 	if (!order)
-		return NULL;
+		return ht_fail_nomem(a->run->ctx);
 	for (size_t i = 0; i < n; i++)
 		order[i].i_rank = i;
-	ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL);
+	HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_MEDIAN, NULL));
 	for (uint32_t i = 0; i < a->job.n_nodes; i++)
 		order[a->job.i_rank[i]].excess += a->job.dur[i] - a->editor.dur[i];
 	ht_event_editor_reset(&a->editor);
 	qsort(order, n, sizeof *order, ht_what_if_compare_excess);
-	return order;
+	*ret_order = order;
+	return HT_OK;
 }
 
 /* ---- the replay as recorded ---- */
@@ -99,8 +111,7 @@ static enum ht_status measure(struct ht_what_if_job *a)
 		/* a step in which nothing happens has no end */
 		if (!isfinite(a->replayed[i])) {
 			a->n = 0;
-			return ht_table_add_note(a->table,
-			        "n/a: a step has neither CPU time nor GPU activity to replay");
+			return ht_what_if_unknown(a->run, a->table, "what-if-answer", "empty_step");
 		}
 		a->recorded[i] = ht_event_job_recorded_ns(&a->job, i);
 		errors[i] = a->recorded[i] > 0
@@ -142,11 +153,10 @@ enum ht_status ht_what_if_job_make(struct ht_run *run, const struct ht_parts *pa
 	*ret = (struct ht_what_if_job){ .run = run, .table = table };
 	HT_TRY(start(ret, parts));
 	if (!ret->n)
-		return ht_table_add_note(table, "n/a: no step that all ranks have");
+		return ht_what_if_unknown(run, table, "what-if-answer", "no_steps");
 	HT_TRY(measure(ret));
 	ret->is_trusted = ret->n && ret->error <= MAX_ERROR;
 	return ret->n && !ret->is_trusted
-	               ? ht_table_add_warning(table,
-	                         "the replay is more than 5 %% off: no savings are shown; --view gaps lists what it does not explain")
+	               ? ht_what_if_unknown(run, table, "what-if-answer", "replay")
 	               : HT_OK;
 }

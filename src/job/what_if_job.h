@@ -22,6 +22,10 @@ struct ht_what_if_job {
 enum ht_status ht_what_if_job_make(struct ht_run *run, const struct ht_parts *parts,
         ht_table *table, struct ht_what_if_job *ret) HT_MUST_USE;
 
+/* Say under the table why there is no answer: a variant of the template of that kind. */
+enum ht_status ht_what_if_unknown(
+        struct ht_run *run, ht_table *table, const char *kind, const char *why) HT_MUST_USE;
+
 double ht_what_if_mean(const double *values, size_t n);
 /* Mean step time with the edit that is in the editor, which is empty afterwards; edited has that of each step. */
 double ht_what_if_replay(struct ht_what_if_job *a);
@@ -32,7 +36,8 @@ struct ht_what_if_excess {
 };
 /* The most first. */
 int ht_what_if_compare_excess(const void *left, const void *right);
-/* Ranks by how much longer their nodes take than those of their peers, most first; NULL: no memory. */
-struct ht_what_if_excess *ht_what_if_order_ranks(struct ht_what_if_job *a);
+/* Ranks by how much longer their nodes take than those of their peers, most first. */
+enum ht_status ht_what_if_order_ranks(
+        struct ht_what_if_job *a, struct ht_what_if_excess **ret_order) HT_MUST_USE;
 
 #endif

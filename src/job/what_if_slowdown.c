@@ -86,14 +86,6 @@ static void find_factors(struct slowdown *s)
 	}
 }
 
-static double transfer_of(const struct ht_event_job *job, const struct ht_event_unit *unit)
-{
-	double most = 0;
-	for (uint32_t i = 0; i < unit->n; i++)
-		most = fmax(most, job->dur[job->members[unit->first + i]]);
-	return most;
-}
-
 static uint64_t key_of_kind(const struct ht_event_unit *unit)
 {
 	int64_t key[3] = { unit->of->kind, unit->n, unit->of->bytes };
@@ -139,7 +131,7 @@ static enum ht_status find_transfers(struct slowdown *s)
 	HT_TRY(order_units(s, key_of_kind, &keys, &order));
 	for (size_t i = 0, end; i < job->n_units; i = end) {
 		for (end = i; end < job->n_units && keys[end] == keys[i]; end++)
-			values[end - i] = transfer_of(job, &job->units[order[end]]);
+			values[end - i] = ht_event_unit_transfer(job, &job->units[order[end]]);
 		double ideal = ht_middle_f64(values, end - i, values + (end - i));
 		for (size_t k = i; k < end; k++) {
 			const struct ht_event_unit *unit = &job->units[order[k]];
@@ -282,7 +274,8 @@ static enum ht_status find_link(const struct slowdown *s, const char **ret_group
 		const struct ht_event_unit *unit = &job->units[order[i]];
 		sum = i && keys[i] == keys[i - 1] ? sum : 0;
 		if (unit->n)
-			sum += transfer_of(job, unit) - s->transfer[job->members[unit->first]];
+			sum += ht_event_unit_transfer(job, unit) -
+			       s->transfer[job->members[unit->first]];
 		if (sum > most) {
 			most = sum;
 			*ret_group = unit->of->group;
@@ -350,8 +343,7 @@ enum ht_status ht_what_if_slowdown_find(struct ht_run *run, const struct ht_part
 	if (!a.is_trusted)
 		return HT_OK;
 	if (parts->n < 2 || !a.job.n_units)
-		return ht_table_add_note(
-		        table, "n/a: whose slowdown it is needs ranks that communicate on the GPU");
+		return ht_what_if_unknown(run, table, "job-slowdown", "single");
 	HT_TRY(make(&a, &s));
 	ret->time_ns = a.replayed_ns;
 	ret->ideal_ns = replay(&s, NULL, ALL_KINDS, true);

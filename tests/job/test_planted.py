@@ -213,3 +213,38 @@ def test_nothing_to_replay(tmp_path):
     file.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [{**event, "ts": ts} for ts in (1.0, 5.0)]}))
     done = support.run("what-if", str(file))
     assert done.returncode == 0 and b"n/a" in done.stdout and b"inf" not in done.stdout
+
+
+def batches(folder, n_batches, n_steps=4):
+    """Two ranks that accumulate gradients: kernels of every micro-batch are launched under an annotation, and are reduced at its end."""
+    ranks = [Rank(i) for i in range(2)]
+    for step in range(n_steps):
+        begins = [rank.now for rank in ranks]
+        for _ in range(n_batches):
+            starts = [rank.now for rank in ranks]
+            for rank in ranks:
+                rank.work(20)
+                for us in (300.0, 150.0 + 100 * rank.number):
+                    rank.launch("gemm", us)
+            all_reduce(ranks, 200.0)
+            for rank, start in zip(ranks, starts):
+                rank.event("user_annotation", "microbatch", start, rank.now, 1)
+        for rank in ranks:
+            rank.launch("optimizer", 250.0)
+            rank.synchronise()
+            rank.event("user_annotation", f"ProfilerStep#{step + 1}", begins[rank.number], rank.now, 1)
+            rank.work(5.0)
+    folder.mkdir()
+    for rank in ranks:
+        trace = {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank.number, "world_size": 2}, "traceEvents": rank.events}
+        (folder / f"rank{rank.number}.json").write_text(json.dumps(trace))
+    return folder
+
+
+def test_other_numbers_of_micro_batches(tmp_path):
+    """A job of m micro-batches, replayed with another number of them, takes what a job with that number took."""
+    recorded = {n: recorded_ms(answers(batches(tmp_path / str(n), n))) for n in (2, 3, 4, 8)}
+    for before, after in ((2, 3), (2, 4), (2, 8), (4, 8), (4, 3), (8, 2), (3, 3)):
+        rule = f"@annotation:microbatch=repeat:{after / before}"
+        got = answers(tmp_path / str(before), "--scale", rule)[rule]
+        assert new_ms(got) == pytest.approx(recorded[after], rel=0.01), (before, after)

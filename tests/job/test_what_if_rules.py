@@ -107,6 +107,25 @@ def saved_ms(row):
     ("@group:g1=apart,@module:Encoder=0.5", G1 + ENCODE / 2),
     ("@operator:bmm@rank:0=0", 0),  # the other rank is waited for at the next all-reduce
     ("@operator:bmm@rank:0=median", 0),
+    ("decode=+7ms", -7),
+    ("decode=12ms", DECODE - 12),
+    ("@group:g1=3ms", G1 - 3),
+    ("collect>=1ms", GC - 1),
+    ("collect>=+4ms", -4),
+    ("@module:Encoder=repeat:2", -ENCODE),
+    ("@module:coder_0=repeat:2", -ENCODE - DECODE),
+    ("@module:coder_0=repeat:1.5", -DECODE),  # of two in a step the second once more
+    ("@module:coder_0=repeat:0", ENCODE + DECODE),
+    ("@group:g1=repeat:3", -2 * G1),
+    ("@size:4KiB=0", G1 + G2),
+    ("@size:4097-=0", 0),
+    ("@size:-1KB=0", 0),
+    # edits that change nothing
+    (".=1", 0),
+    ("decode=30ms", 0),
+    ("decode=+0ms", 0),
+    (".=repeat:1", 0),
+    ("@module:coder_0=repeat:1", 0),
 ], ids=str)
 def test_a_rule_saves_what_it_selects(job, rule, saved):
     assert saved_ms(answers(job, "--scale", rule)[rule]) == pytest.approx(saved, abs=0.15)
@@ -120,6 +139,21 @@ def test_ready_questions(job):
         assert saved_ms(got[question]) == pytest.approx(saved, abs=0.15), question
     assert {name for name in got if name.startswith("group ")} == {"group g1 [0, 1] twice as fast", "group g2 [0, 1] twice as fast"}
     assert saved_ms(got["group g1 [0, 1] twice as fast"]) == pytest.approx(G1 / 2, abs=0.15)
+
+
+@pytest.mark.parametrize("rule", ["{}=+{}us", "{}=repeat:{}"], ids=str)
+def test_more_never_takes_less(job, rule):
+    """Work that is put in, or done again, ends no step earlier, and more of it none earlier than less."""
+    for what in ("encode", "nccl", "@operator:bmm", "collect>"):
+        times = [float(answers(job, "--scale", rule.format(what, n))[rule.format(what, n)]["new_mean_step_time_ns"]) for n in (0 if "+" in rule else 1, 2, 20)]
+        assert times == sorted(times), what
+
+
+def test_rules_that_cannot_be_answered_have_no_number(job):
+    """g1 and g2 have one size each: what more ranks would cost is not known. Kernels without shapes have no bytes."""
+    for rule in ("@group:g1=ranks:16", ".=fuse"):
+        row = answers(job, "--scale", rule)[rule]
+        assert row["new_mean_step_time_ns"] == "" and float(row["mean_step_time_ns"]) > 0
 
 
 def test_what_is_not_there_is_not_asked(job, tmp_path):

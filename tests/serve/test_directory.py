@@ -89,6 +89,41 @@ def test_a_directory_that_grows(tmp_path):
         assert server.table("a", "events", columns="name", span="1").json()["rows"] == [["first"], ["second"]]
 
 
+def bytes_read(pid):
+    return int(re.search(r"rchar: (\d+)", pathlib.Path(f"/proc/{pid}/io").read_text())[1])
+
+
+def large(name, rank, n=20000):
+    """About 3 MB, of which a sample of a few blocks shows that it is what it was."""
+    events = [{"ph": "X", "cat": "cpu_op", "name": f"{name} {i % 50}", "ts": 10 * i, "dur": 5, "pid": 1, "tid": 1, "args": {"text": "x" * 60}} for i in range(n)]
+    return json.dumps({"distributedInfo": {"rank": rank}, "traceEvents": events})
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/self/io").exists(), reason="skipped: the system does not count what processes read")
+def test_files_that_are_known_are_not_read_again(tmp_path):
+    """Ranks come one by one: with each the server, and `summary` with its cache, read the new file and little more, however many there are."""
+    folder, cache = tmp_path / "run", tmp_path / "cache"
+    with serving(folder.parent, "--cache-dir", cache) as server:
+        for rank in range(5):
+            before = bytes_read(server.process.pid)
+            old(folder / f"host_{rank}.1700000000001.pt.trace.json", large("op", rank))
+            size = (folder / f"host_{rank}.1700000000001.pt.trace.json").stat().st_size
+            server.until(lambda runs: runs["runs"] and len(runs["runs"][0]["workers"]) == rank + 1 and runs["runs"][0]["state"] == "ready")
+            answer = server.table("run", "operators", columns="name,calls").json()
+            calls = next(i for i, c in enumerate(answer["columns"]) if c["name"] == "calls")
+            assert sum(row[calls] for row in answer["rows"]) == 20000 * (rank + 1)
+            assert size < bytes_read(server.process.pid) - before < 1.5 * size + 300_000 * rank
+        # the command line takes all from the cache, and one more file from the disk
+        for rank, new in ((5, True), (5, False)):
+            if new:
+                old(folder / f"host_{rank}.1700000000001.pt.trace.json", large("op", rank))
+            done = subprocess.Popen([support.EXE, "summary", folder, "--cache-dir", cache], stdout=subprocess.DEVNULL, env=support.environment())
+            os.waitid(os.P_PID, done.pid, os.WEXITED | os.WNOWAIT)
+            got = bytes_read(done.pid)
+            assert done.wait() == 0
+            assert (size if new else 0) < got < (1.5 * size if new else 0) + 2_000_000
+
+
 def test_files_of_other_formats_are_listed(tmp_path):
     """A Perfetto trace, an export of Nsight Systems and a compressed one of two processes: three runs that answer."""
     if b"SQLite" not in support.output("version"):

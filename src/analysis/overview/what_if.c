@@ -21,6 +21,7 @@
 #include "job/event_graph.h"
 #include "job/ops.h"
 #include "job/what_if.h"
+#include "model/finding/finding.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -58,7 +59,8 @@ static const struct ht_param params[] = {
 	        "answers|slowdown|gaps" },
 	{ "scale", HT_STR, NULL,
 	        "a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', "
-	        "'gemm@stage:1@step:5-=best', 'extra=remove'",
+	        "'gemm@stage:1@step:5-=best', 'extra=remove', 'gemm=2ms', '@annotation:data=+5ms', 'elementwise=fuse', "
+	        "'@group:dp@size:1MB-=ranks:64', '@annotation:microbatch=repeat:2'",
 	        NULL },
 	{ "operations", HT_STR, NULL,
 	        "table of operations of a job (CSV, also compressed) instead of traces", NULL },
@@ -89,7 +91,8 @@ const struct ht_analysis ht_analysis_what_if = {
 	        [HT_EVENT_FACTS_WINDOWS] = { "windows", ht_event_window_columns,
 	                HT_N_EVENT_WINDOW_COLUMNS },
 	        [HT_EVENT_FACTS_GROUPS] = { "groups", ht_event_group_columns,
-	                HT_N_EVENT_GROUP_COLUMNS } },
+	                HT_N_EVENT_GROUP_COLUMNS },
+	        [HT_EVENT_FACTS_OF] = { "of", ht_event_of_columns, HT_N_EVENT_OF_COLUMNS } },
 	.of = "every start computed anew over all ranks",
 	.across = true,
 	.choose = choose,
@@ -161,8 +164,41 @@ static void put_parts(ht_table *table, const struct ht_ops *job, const struct ht
 	put_share(table, "M_S", "A_S", &s->last);
 }
 
-static enum ht_status put_slowdown(
-        ht_table *table, const struct ht_ops *job, const struct ht_ops_slowdown *s)
+static enum ht_status say_slowdown(
+        struct ht_run *run, ht_table *table, const char *variant, double share, const char *group)
+{
+	struct ht_finding f = ht_finding("job-slowdown", HT_STATE_FOUND);
+	f.variant = variant;
+	/* without a rank that is slower than the mean a job can be faster than ideal, in which that rank takes the mean */
+	if (!isnan(share))
+		ht_finding_share(&f, fmin(share, 1), "of.slowdown", HT_NO_I64);
+	if (group)
+		ht_finding_subject(&f, "group", group);
+	return ht_finding_note(run->scratch, &f, table);
+}
+
+static enum ht_status say_none(struct ht_run *run, ht_table *table, double slowdown)
+{
+	struct ht_finding f = ht_finding("job-slowdown", HT_STATE_NONE);
+	ht_finding_number(&f, "slowdown", slowdown);
+	ht_finding_number(&f, "least", MIN_SLOWDOWN);
+	return ht_finding_note(run->scratch, &f, table);
+}
+
+/* Who has most of it, in the order of what is said first. */
+static enum ht_status say_whose_of_ops(struct ht_run *run, ht_table *table,
+        const struct ht_ops *job, const struct ht_ops_slowdown *s)
+{
+	bool has_stages = job->shape.n_stages > 1;
+	if (s->worst.share >= MOST)
+		return say_slowdown(run, table, "ranks", s->worst.share, NULL);
+	if (has_stages && s->last.share >= MOST)
+		return say_slowdown(run, table, "last_stage", s->last.share, NULL);
+	return say_slowdown(run, table, has_stages ? "spread_stages" : "spread", NAN, NULL);
+}
+
+static enum ht_status put_slowdown(struct ht_run *run, ht_table *table, const struct ht_ops *job,
+        const struct ht_ops_slowdown *s)
 {
 	put(table, "T", "", s->time_s);
 	put(table, "T_id", "", s->ideal_s);
@@ -176,10 +212,8 @@ static enum ht_status put_slowdown(
 	        " stages; %zu operations a step and rank, %zu dependencies, %zu groups",
 	        job->n_steps, job->n_data, job->shape.n_stages, job->n_nodes, job->n_deps,
 	        job->n_groups));
-	if (!s->is_decomposed)
-		return ht_table_add_note(
-		        table, "the slowdown is below 1.03: too little to ask whose it is");
-	return HT_OK;
+	return s->is_decomposed ? say_whose_of_ops(run, table, job, s)
+	                        : say_none(run, table, s->time_s / s->ideal_s);
 }
 
 static void put_trace_share(ht_table *table, const char *share_name, const char *added_name,
@@ -196,32 +230,19 @@ static double share_of_type(const struct ht_what_if_slowdown *s, enum ht_what_if
 	return (s->of_type[type] - 1) / (s->time_ns / s->ideal_ns - 1);
 }
 
-/* Without a rank that is slower than the mean a job can be faster than ideal, in which that rank takes the mean. */
-static enum ht_status say_share(ht_table *table, double share, const char *with)
+static enum ht_status say_whose(
+        struct ht_run *run, ht_table *table, const struct ht_what_if_slowdown *s)
 {
-	if (share >= 0.995)
-		return ht_table_add_note(table, "all of the slowdown goes with %s", with);
-	return ht_table_add_note(table, "%.0f %% of the slowdown goes with %s", 100 * share, with);
-}
-
-static enum ht_status say_whose(ht_table *table, const struct ht_what_if_slowdown *s)
-{
+	double transfers = share_of_type(s, HT_WHAT_IF_TRANSFERS);
 	if (s->worst.share >= MOST)
-		return say_share(table, s->worst.share, "the worst 3 % of ranks");
+		return say_slowdown(run, table, "ranks", s->worst.share, NULL);
 	if (s->n_stages > 1 && s->last.share >= MOST)
-		return say_share(table, s->last.share, "the last stage");
-	if (s->slow_group && share_of_type(s, HT_WHAT_IF_TRANSFERS) >= MOST)
-		return ht_table_add_note(table,
-		        "%.0f %% of the slowdown is transfers that take longer than the median of their kind, most in "
-		        "group %s: ranks arrive evenly, so it is the link",
-		        100 * share_of_type(s, HT_WHAT_IF_TRANSFERS), s->slow_group);
+		return say_slowdown(run, table, "last_stage", s->last.share, NULL);
+	if (s->slow_group && transfers >= MOST)
+		return say_slowdown(run, table, "link", transfers, s->slow_group);
 	if (s->has_uneven_batches)
-		return ht_table_add_note(table,
-		        "the slowdown is on one rank in some steps and on another in others, forward and backward alike: "
-		        "batches differ, as with sequences of different lengths");
-	return ht_table_add_note(table, "the slowdown is spread: %s explain less than half of it",
-	        s->n_stages > 1 ? "the worst 3 % of ranks and the last stage each"
-	                        : "the worst 3 % of ranks");
+		return say_slowdown(run, table, "batches", NAN, NULL);
+	return say_slowdown(run, table, s->n_stages > 1 ? "spread_stages" : "spread", NAN, NULL);
 }
 
 /* The same of traces: a rank is a worker. */
@@ -254,12 +275,11 @@ static enum ht_status put_ranks(struct ht_run *run, const struct ht_parts *parts
 		if (s.is_worst[i])
 			put_numbered(table, "worst", parts->list[i].rank, s.of_part[i]);
 	if (s.time_ns < MIN_SLOWDOWN * s.ideal_ns)
-		return ht_table_add_note(
-		        table, "the slowdown is below 1.03: too little to ask whose it is");
+		return say_none(run, table, s.time_ns / s.ideal_ns);
 	put_trace_share(table, "M_W", "A_W", &s.worst);
 	if (s.n_stages > 1)
 		put_trace_share(table, "M_S", "A_S", &s.last);
-	return say_whose(table, &s);
+	return say_whose(run, table, &s);
 }
 
 static enum ht_status find_graph(struct ht_run *run, struct ht_part *part)
@@ -287,5 +307,5 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_table_set_method(table, run->analysis->info.method));
 	HT_TRY(ht_ops_read(run->ctx, operations, ht_run_str(run, "meta"), run->scratch, &job));
 	HT_TRY(ht_ops_slowdown_find(run->ctx, &job, run->scratch, &slowdown));
-	return put_slowdown(table, &job, &slowdown);
+	return put_slowdown(run, table, &job, &slowdown);
 }

@@ -101,12 +101,33 @@ int64_t ht_middle_i64(int64_t *values, size_t n)
 	return n % 2 ? low : low + ht_sub_sat(high, low) / 2;
 }
 
+/* Numbers that are in the order of doubles, and back: negative ones turn round. */
+static int64_t turned(int64_t bits)
+{
+	return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static double from_key(int64_t key)
+{
+	double value;
+	key = turned(key);
+	memcpy(&value, &key, sizeof value);
+	return value;
+}
+
 double ht_middle_f64(const double *values, size_t n, double *room)
 {
-	if (room != values)
-		memcpy(room, values, n * sizeof *room);
-	qsort(room, n, sizeof *room, ht_compare_f64);
-	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
+	int64_t *keys = (int64_t *)room, high = INT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		int64_t bits;
+		memcpy(&bits, &values[i], sizeof bits);
+		keys[i] = turned(bits);
+	}
+	int64_t low = ht_median_i64(keys, n);
+	/* what stands behind the place of the median is not less than it */
+	for (size_t i = n / 2; i < n; i++)
+		high = keys[i] < high ? keys[i] : high;
+	return n % 2 ? from_key(low) : (from_key(low) + from_key(high)) / 2;
 }
 
 size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value)

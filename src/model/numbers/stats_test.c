@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -153,6 +154,36 @@ static void finds_places_without_sorting(void **state)
 		}
 }
 
+static int compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+	return (a > b) - (a < b);
+}
+
+/* Against sorting: negative, equal and extreme values, even and odd numbers of them. */
+static void finds_the_middle_of_doubles(void **state)
+{
+	(void)state;
+	uint64_t seed = 1;
+	for (size_t n = 1; n < 300; n++) {
+		double *values = malloc(n * sizeof *values), *room = malloc(n * sizeof *room);
+		assert_non_null(values);
+		assert_non_null(room);
+		for (size_t i = 0; i < n; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			values[i] = seed >> 60 == 0   ? 0
+			            : seed >> 60 == 1 ? -1e300
+			            : seed >> 60 == 2 ? 1e300
+			                              : ((double)(seed >> 40) - 8388608) / 1024;
+		}
+		double got = ht_middle_f64(values, n, room);
+		qsort(values, n, sizeof *values, compare);
+		assert_close(got, n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2);
+		free(values);
+		free(room);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +194,7 @@ int main(void)
 		cmocka_unit_test(no_sample_has_nothing),
 		cmocka_unit_test(sorts),
 		cmocka_unit_test(finds_places_without_sorting),
+		cmocka_unit_test(finds_the_middle_of_doubles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
