@@ -74,8 +74,8 @@ struct shape {
 	uint32_t text;
 };
 
-static bool put_shape(
-        struct ht_nsys *n, sqlite3_stmt *query, int column, uint32_t arg, struct shape *last)
+static bool put_shape(struct ht_nsys *n, sqlite3_stmt *query, int column, enum ht_nsys_cell cell,
+        struct shape *last)
 {
 	char text[80];
 	int64_t of[3];
@@ -89,7 +89,7 @@ static bool put_shape(
 		memcpy(last->of, of, sizeof of);
 		last->text = ht_rows_text(&n->db.rows, text, (size_t)length);
 	}
-	ht_row_put(&n->db.rows, arg, last->text);
+	ht_nsys_put(n, cell, last->text);
 	return true;
 }
 
@@ -135,8 +135,8 @@ static enum ht_status read_kernels(struct ht_nsys *n)
 			        ht_add_sat(ht_db_i64(query, K_STATIC, 0),
 			                ht_db_i64(query, K_DYNAMIC, 0)));
 		ht_nsys_put_cell(n, HT_NSYS_GRAPH, query, K_GRAPH);
-		if (put_shape(n, query, K_GRID, n->arg_grid, &grid) &&
-		        put_shape(n, query, K_BLOCK, n->arg_block, &block))
+		if (put_shape(n, query, K_GRID, HT_NSYS_GRID, &grid) &&
+		        put_shape(n, query, K_BLOCK, HT_NSYS_BLOCK, &block))
 			put_occupation(n, ht_db_i64(query, A_DEVICE, -1), &grid, &block);
 		status = ht_nsys_end(n);
 	}

@@ -39,27 +39,21 @@ enum {
 	N_END,
 	N_TYPE,
 	N_TEXT,
-	N_TEXT_ID,
 	N_TID,
 	N_DOMAIN,
 	N_CATEGORY,
 	N_COLOR,
 	N_RANGE,
 	N_END_TID,
-	N_U64,
-	N_I64,
-	N_DOUBLE,
-	N_U32,
-	N_I32,
-	N_FLOAT,
+	N_PAYLOAD,
 	N_JSON,
-	N_JSON_ID,
 	N_BYTES
 };
-static const char *const nvtx_columns[] = { "start", "end", "eventType", "text", "textId",
-	"globalTid", "domainId", "category", "color", "rangeId", "endGlobalTid", "uint64Value",
-	"int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue", "jsonText",
-	"jsonTextId", "binaryData", NULL };
+/* Texts are there, or their ids; of the values one at most. */
+static const char *const nvtx_columns[] = { "start", "end", "eventType", "text|textId", "globalTid",
+	"domainId", "category", "color", "rangeId", "endGlobalTid",
+	"uint64Value|int64Value|uint32Value|int32Value|doubleValue|floatValue",
+	"jsonText|jsonTextId", "binaryData", NULL };
 
 struct text {
 	const char *at;
@@ -71,7 +65,7 @@ struct text {
 struct nvtx {
 	struct ht_nsys *n;
 	struct ht_db_words domains, categories; /* by number */
-	uint32_t arg_dims, arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
+	uint32_t arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
 	struct ht_nsys_payload_args payload;
 	bool has_names; /* of domains and categories */
 	/* by string id, of shapes, which repeat by the million: 0 not looked at, 1 no, 2 yes */
@@ -79,17 +73,19 @@ struct nvtx {
 	char name[512];
 };
 
-static struct text row_text(struct nvtx *x, sqlite3_stmt *query, int text, int id)
+/* A text, or what its id stands for. */
+static struct text row_text(struct nvtx *x, sqlite3_stmt *query, int column)
 {
 	struct ht_db *db = &x->n->db;
-	struct text t;
-	t.at = ht_database_text(&db->file, query, text, &t.n);
-	if (t.at)
+	int type = sqlite3_column_type(query, column);
+	if (type != SQLITE_INTEGER) {
+		struct text t = { NULL, 0 };
+		if (type != SQLITE_NULL)
+			t.at = ht_database_text(&db->file, query, column, &t.n);
 		return t;
+	}
 	const struct ht_db_word *word =
-	        ht_db_is_null(query, id)
-	                ? NULL
-	                : ht_db_words_find(&db->strings, sqlite3_column_int64(query, id));
+	        ht_db_words_find(&db->strings, sqlite3_column_int64(query, column));
 	return word ? (struct text){ word->text, word->n } : (struct text){ NULL, 0 };
 }
 
@@ -131,7 +127,7 @@ static enum ht_status read_dictionary(struct nvtx *x)
 	const char *table = db->table;
 	db->table = NULL;
 	while (ht_db_next(db, query, &status)) {
-		struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
+		struct text text = row_text(x, query, N_TEXT);
 		status = ht_db_i64(query, N_TYPE, 0) == NVTX_DOMAIN
 		                 ? keep_name(x, &x->domains, ht_db_i64(query, N_DOMAIN, 0), text)
 		                 : keep_name(x, &x->categories, category_key(query), text);
@@ -233,7 +229,7 @@ static void put_dims(struct nvtx *x, struct text sizes)
 	if (known)
 		*known = is_json;
 	if (is_json == 2)
-		ht_row_put(rows, x->arg_dims, id);
+		ht_nsys_put(x->n, HT_NSYS_DIMS, id);
 }
 
 static void put_op_args(struct nvtx *x, const struct op_text *op)
@@ -279,7 +275,6 @@ static bool is_library(const struct ht_db_word *domain, struct text text)
 static enum ht_status put_extras(
         struct nvtx *x, sqlite3_stmt *query, const struct ht_db_word *domain, struct text text)
 {
-	static const int integers[] = { N_U64, N_I64, N_U32, N_I32 };
 	struct ht_nsys *n = x->n;
 	if (domain)
 		ht_row_put(&n->db.rows, x->arg_domain,
@@ -290,16 +285,14 @@ static enum ht_status put_extras(
 		ht_row_put(&n->db.rows, x->arg_category,
 		        ht_rows_text(&n->db.rows, category->text, category->n));
 	ht_nsys_put_cell(n, HT_NSYS_COLOR, query, N_COLOR);
-	for (size_t i = 0; i < HT_COUNT(integers); i++)
-		if (!n->has[HT_NSYS_PAYLOAD])
-			ht_nsys_put_cell(n, HT_NSYS_PAYLOAD, query, integers[i]);
-	for (int i = N_DOUBLE; i <= N_FLOAT && !n->has[HT_NSYS_PAYLOAD]; i += N_FLOAT - N_DOUBLE)
-		if (!ht_db_is_null(query, i))
-			ht_nsys_put_f64(n, HT_NSYS_PAYLOAD, sqlite3_column_double(query, i));
+	if (sqlite3_column_type(query, N_PAYLOAD) == SQLITE_FLOAT)
+		ht_nsys_put_f64(n, HT_NSYS_PAYLOAD, sqlite3_column_double(query, N_PAYLOAD));
+	else
+		ht_nsys_put_cell(n, HT_NSYS_PAYLOAD, query, N_PAYLOAD);
 	if (!domain && (text.n < 4 || memcmp(text.at, "nccl", 4) != 0) &&
-	        ht_db_is_null(query, N_JSON) && ht_db_is_null(query, N_JSON_ID))
+	        ht_db_is_null(query, N_JSON))
 		return HT_OK;
-	struct text json = row_text(x, query, N_JSON, N_JSON_ID);
+	struct text json = row_text(x, query, N_JSON);
 	if (json.at && ht_json_valid(json.at, json.n))
 		ht_row_put(&n->db.rows, x->arg_json, ht_rows_text(&n->db.rows, json.at, json.n));
 	struct ht_nsys_payload payload;
@@ -359,7 +352,7 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 		return HT_OK;
 	if (!ht_nsys_times(n, query, &start_ns, &dur_ns, &is_open))
 		return HT_OK;
-	struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
+	struct text text = row_text(x, query, N_TEXT);
 	if (!x->has_names && (i_domain || !ht_db_is_null(query, N_CATEGORY)))
 		HT_TRY(read_dictionary(x));
 	const struct ht_db_word *domain = i_domain ? ht_db_words_find(&x->domains, i_domain) : NULL;
@@ -400,7 +393,6 @@ enum ht_status ht_nsys_read_nvtx(struct ht_nsys *n)
 	struct ht_rows *rows = &n->db.rows;
 	struct nvtx x = { .n = n };
 	sqlite3_stmt *query = NULL;
-	x.arg_dims = ht_rows_column(rows, "Input Dims", 10, HT_ARG_JSON);
 	x.arg_inputs = ht_nsys_text_arg(n, "input_op_ids");
 	x.arg_domain = ht_nsys_text_arg(n, "domain");
 	x.arg_category = ht_nsys_text_arg(n, "nvtx category");
