@@ -341,7 +341,7 @@ static bool is_there(const struct ht_cp_rules *rules, const struct ht_cp_rule *r
 	if (row == HT_NONE)
 		return false;
 	const struct ht_gpu *gpu = ht_gpu_of_row(t, row);
-	uint32_t step = t->step[gpu && gpu->launch != HT_NONE ? gpu->launch : row];
+	uint32_t step = ht_step_of(t, gpu && gpu->launch != HT_NONE ? gpu->launch : row);
 	if (rule->steps &&
 	        (step == HT_NONE || !ht_list_text_has(rule->steps, t->steps[step].number)))
 		return false;

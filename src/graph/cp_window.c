@@ -103,7 +103,7 @@ static struct ht_cp_window window_of(
 	const struct ht_trace *t = m->trace;
 	const struct ht_step *own = i_step != HT_NONE ? &t->steps[i_step] : NULL;
 	bool on_gpu = ht_kind_is_device(t->kind[row]);
-	uint32_t step = i_step != HT_NONE ? i_step : t->step[row];
+	uint32_t step = i_step != HT_NONE ? i_step : ht_step_of(t, row);
 	int64_t end_ns = own ? own->end_ns : ht_end_ns(t, row);
 	return (struct ht_cp_window){ .instance = (int64_t)instance,
 		.step = step == HT_NONE ? HT_NO_I64 : t->steps[step].number,
@@ -124,7 +124,7 @@ static enum ht_status choose(
 	HT_TRY(ht_selection_of(run, &chosen));
 	HT_TRY(ht_list_parse(run->ctx, "--instance", o->instance, &instances));
 	for (size_t k = 0; k < n; k++) {
-		uint32_t step = are_steps ? (uint32_t)k : m->trace->step[rows[k]];
+		uint32_t step = are_steps ? (uint32_t)k : ht_step_of(m->trace, rows[k]);
 		if (ht_selection_has(&chosen, step) && ht_list_has(&instances, (int64_t)k))
 			m->windows[m->n_windows++] =
 			        window_of(m, rows[k], k, are_steps ? (uint32_t)k : HT_NONE);
@@ -188,7 +188,7 @@ bool ht_cp_window_owns(
 	const struct ht_cp_work *w = &m->works[work];
 	/* Work is of the step that is open on the thread that launched it, or that it names: steps of two threads may overlap,
 	 * and the next begins where this one ends. */
-	uint32_t step = t->step[w->row];
+	uint32_t step = ht_step_of(t, w->row);
 	bool is_others = window->step != HT_NO_I64 && step != HT_NONE &&
 	                 (!window->by_start || t->steps[step].is_named) &&
 	                 t->steps[step].number != window->step;

@@ -119,9 +119,9 @@ static enum ht_status list_keys(struct ht_run *run, const struct ht_trace *t, co
 	if (!seen)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		if (seen[t->shape[row]])
+		if (seen[ht_shape_of(t, row)])
 			continue;
-		seen[t->shape[row]] = 1;
+		seen[ht_shape_of(t, row)] = 1;
 		size_t n;
 		const uint32_t *items = ht_row_items(t, row, &n);
 		for (size_t i = 0; i < n; i++) {

@@ -459,9 +459,9 @@ int64_t ht_hta_step_of(const struct ht_trace *t, uint32_t row)
 	const struct ht_gpu *work =
 	        ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
 	uint32_t at = work && work->launch != HT_NONE ? work->launch : row;
-	if (t->step[row] == HT_NONE || t->kind[row] == HT_KIND_SYNC)
+	if (ht_step_of(t, row) == HT_NONE || t->kind[row] == HT_KIND_SYNC)
 		return -1;
-	const struct ht_step *step = &t->steps[t->step[row]];
+	const struct ht_step *step = &t->steps[ht_step_of(t, row)];
 	bool is_device = ht_kind_is_device(t->kind[at]);
 	return is_device || t->ts_ns[at] < step->end_ns ? step->number : -1;
 }

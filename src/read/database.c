@@ -206,8 +206,11 @@ static enum ht_status open_file(
 	if (fd < 0)
 		return ht_fail_errno(ctx, path, "cannot open", errno);
 	if (ht_is_packed(fd)) {
-		close(fd);
-		HT_TRY(ht_unpack(ctx, path, &fd));
+		int packed_fd = fd;
+		enum ht_status status = ht_unpack(ctx, path, packed_fd, &fd);
+		close(packed_fd);
+		HT_TRY(status);
+		file->is_unpacked = true;
 	}
 	int wal_fd = open_wal(ctx, path);
 	enum ht_status status = connect_to(file, fd, wal_fd);
@@ -241,6 +244,9 @@ void ht_database_close(struct ht_database *file)
 {
 	sqlite3_close(file->handle);
 	file->handle = NULL;
+	if (file->is_unpacked)
+		ht_unpack_done();
+	file->is_unpacked = false;
 }
 
 enum ht_status ht_database_run(struct ht_database *file, const char *sql)

@@ -34,6 +34,7 @@ struct ht_database {
 	uint64_t n_cell_bytes, max_cell_bytes; /* that were asked for */
 	int64_t sqlite_before;                 /* bytes that SQLite used when it was opened */
 	const char *stopped;                   /* which bound was reached; NULL: none */
+	bool is_unpacked;                      /* the file is a compressed one */
 };
 
 /* HT_FORMAT when it is no database that can be read, HT_IO when the file cannot. The caller closes it. */

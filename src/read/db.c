@@ -165,6 +165,25 @@ void ht_db_close(struct ht_db *db)
 
 /* ---- asking ---- */
 
+/* Add a column of the result to a statement: the first that is not null of those that the table has. */
+static char *put_column(
+        struct ht_db *db, struct ht_arena *arena, char *sql, const char *table, const char *names)
+{
+	const char *open = strchr(names, '|') ? "CASE" : "";
+	sql = ht_arena_printf(arena, "%s%s", sql, open);
+	for (size_t n; sql && *names; names += n + (names[n] == '|')) {
+		n = strcspn(names, "|");
+		const char *name = ht_arena_strndup(arena, names, n);
+		bool has = name && ht_database_has_column(&db->file, table, name);
+		if (*open && has)
+			sql = ht_arena_printf(arena, "%s WHEN t.\"%s\" IS NOT NULL THEN t.\"%s\"",
+			        sql, name, name);
+		else if (!*open)
+			sql = ht_arena_printf(arena, has ? "%st.\"%s\"" : "%sNULL", sql, name);
+	}
+	return sql && *open ? ht_arena_printf(arena, "%s WHEN 0 THEN NULL END", sql) : sql;
+}
+
 enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *const *columns,
         const char *tail, sqlite3_stmt **ret_query)
 {
@@ -177,11 +196,9 @@ enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *con
 	ht_arena_init(&arena, db->builder->mem);
 	char *sql = ht_arena_printf(&arena, "SELECT ");
 	for (; sql && *columns; columns++) {
-		const char *comma = columns[1] ? "," : "";
-		if (ht_database_has_column(&db->file, table, *columns))
-			sql = ht_arena_printf(&arena, "%st.\"%s\"%s", sql, *columns, comma);
-		else
-			sql = ht_arena_printf(&arena, "%sNULL%s", sql, comma);
+		sql = put_column(db, &arena, sql, table, *columns);
+		if (sql && columns[1])
+			sql = ht_arena_printf(&arena, "%s,", sql);
 	}
 	if (sql)
 		sql = ht_arena_printf(&arena, "%s FROM \"%s\" t %s", sql, table, tail ? tail : "");

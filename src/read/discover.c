@@ -373,8 +373,14 @@ static bool has_runs_below(struct finder *finder, const char *dir, int depth, si
 static enum ht_status fail_no_traces(
         struct finder *finder, const char *dir, size_t n_skipped, size_t i_note)
 {
-	static const char looked_for[] = "files named *.json, *.json.gz or *.json.zst and "
-	                                 "*/" HT_ASCEND_OUTPUT;
+	const char *globs = ht_reader_globs(finder->arena);
+	char *looked_for = globs ? ht_arena_printf(finder->arena,
+	                                   "files named %s, plain or compressed (.gz, .zst), and "
+	                                   "*/" HT_ASCEND_OUTPUT,
+	                                   globs)
+	                         : NULL;
+	if (!looked_for)
+		return ht_fail_nomem(finder->ctx);
 	size_t n_looked_at = 0;
 	const char *hint = "name the trace files, or the directory that holds them";
 	if (!finder->recursive && peek_below(finder, dir, 0, &n_looked_at))

@@ -259,7 +259,7 @@ static void done(struct ht_pf *pf)
 	struct ht_mem *mem = pf->ctx->mem;
 	struct ht_pf_writer *writers = pf->writers.data;
 	struct ht_map64 *maps[] = { &pf->writer_of, &pf->track_of, &pf->clock_of, &pf->column_of,
-		&pf->layout_of };
+		&pf->layout_of, &pf->tree_names, &pf->started_by };
 	for (size_t i = 0; i < pf->writers.n; i++) {
 		ht_map64_done(mem, &writers[i].texts);
 		ht_map64_done(mem, &writers[i].jsons);

@@ -4,6 +4,7 @@
  *   bytes ─► packets ─► events, tracks, clocks        perfetto.c, perfetto_packet.c, perfetto_args.c
  *         events of Chrome, times by differences      perfetto_legacy.c
  *         GPU work and counters                       perfetto_gpu.c
+ *         names of processes and threads              perfetto_tree.c
  *         times on one clock                          perfetto_clock.c
  *         begins and ends as spans, rows              perfetto_rows.c
  */
@@ -125,18 +126,20 @@ struct ht_pf {
 	uint16_t n_documents;
 	bool has_root; /* times are on the clock of the world */
 	struct ht_map64 writer_of, track_of, clock_of, column_of, layout_of;
-	struct ht_vec writers;    /* struct ht_pf_writer */
-	struct ht_vec tracks;     /* struct ht_pf_line */
-	struct ht_vec clocks;     /* struct ht_pf_clock_ref */
-	struct ht_vec moments;    /* struct ht_pf_moment, by snapshot */
-	struct ht_vec increments; /* struct ht_pf_increment */
-	struct ht_vec records;    /* struct ht_pf_record */
-	struct ht_vec args;       /* struct ht_pf_arg */
-	struct ht_vec flows;      /* uint64_t */
-	struct ht_vec layouts;    /* struct ht_pf_layout */
-	struct ht_vec keys;       /* uint32_t: enum ht_field, or HT_FIELD_COUNT + string id */
-	struct ht_vec text;       /* scratch */
-	struct ht_vec links;      /* struct ht_pf_link, by clock and time */
+	struct ht_map64 tree_names; /* of processes and threads, by pid and tid */
+	struct ht_map64 started_by; /* correlation of the call that started GPU work, by event id */
+	struct ht_vec writers;      /* struct ht_pf_writer */
+	struct ht_vec tracks;       /* struct ht_pf_line */
+	struct ht_vec clocks;       /* struct ht_pf_clock_ref */
+	struct ht_vec moments;      /* struct ht_pf_moment, by snapshot */
+	struct ht_vec increments;   /* struct ht_pf_increment */
+	struct ht_vec records;      /* struct ht_pf_record */
+	struct ht_vec args;         /* struct ht_pf_arg */
+	struct ht_vec flows;        /* uint64_t */
+	struct ht_vec layouts;      /* struct ht_pf_layout */
+	struct ht_vec keys;         /* uint32_t: enum ht_field, or HT_FIELD_COUNT + string id */
+	struct ht_vec text;         /* scratch */
+	struct ht_vec links;        /* struct ht_pf_link, by clock and time */
 	uint32_t n_snapshots;
 	uint64_t n_inflated, n_file;
 	bool failed; /* out of memory */
@@ -180,13 +183,19 @@ enum ht_pf_text_kind {
 	HT_PF_KIND_GPU,
 	HT_PF_KIND_FUNCTION,
 	HT_PF_KIND_FRAME,
-	HT_PF_KIND_STACK
+	HT_PF_KIND_STACK,
+	HT_PF_KIND_KERNEL,
+	HT_PF_KIND_LAUNCH_ARG,
+	HT_PF_KIND_COUNTERS, /* the GPU that a descriptor of counters is of */
 };
 /* The text is what the number stands for, until the state of the writer is cleared. */
 void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
         uint64_t iid, uint32_t text);
 uint32_t ht_pf_text(
         struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid);
+/* A number that is kept like a text; false: it is not known. */
+bool ht_pf_number(const struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid,
+        uint64_t *ret_number);
 /* The track of a uuid, added when it is new; HT_NONE when out of memory. */
 uint32_t ht_pf_track(struct ht_pf *pf, uint64_t uuid);
 struct ht_pf_line *ht_pf_line(struct ht_pf *pf, uint32_t track);
@@ -200,6 +209,19 @@ void ht_pf_gpu_stage(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_p
         const struct ht_wire_field *stage);
 void ht_pf_gpu_counters(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_pf_head *packet,
         const struct ht_wire_field *counters);
+/* What has a number: a kernel, and what GPU counters are. */
+void ht_pf_gpu_kernel(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *kernel);
+void ht_pf_gpu_descriptor(
+        struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *descriptor);
+/* Which GPU work the event in hand started, from its first argument on: both get one correlation. */
+void ht_pf_gpu_started(
+        struct ht_pf *pf, uint64_t first_arg, const struct ht_wire_field *correlation);
+
+/* ---- processes of the machine ---- */
+
+void ht_pf_tree(struct ht_pf *pf, const struct ht_wire_field *tree);
+/* Names of tracks that nobody else named. */
+void ht_pf_tree_apply(struct ht_pf *pf);
 
 /* ---- what old producers write, and what is rare ---- */
 
@@ -209,7 +231,7 @@ void ht_pf_gpu_counters(struct ht_pf *pf, struct ht_pf_writer *w, const struct h
 struct ht_pf_more {
 	bool has_delta, has_absolute, has_legacy, has_unread;
 	int64_t us;
-	struct ht_wire_field legacy;
+	struct ht_wire_field legacy, started;
 	uint64_t tracks[2][HT_PF_MAX_EXTRA]; /* of further counters: integers, and doubles */
 	uint64_t values[2][HT_PF_MAX_EXTRA];
 	uint32_t n_tracks[2], n_values[2];
@@ -229,6 +251,8 @@ void ht_pf_legacy_process(struct ht_pf *pf, const struct ht_wire_field *process)
 /* Frames and call stacks that have numbers. */
 void ht_pf_frame(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *frame);
 void ht_pf_stack(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *stack);
+/* A call stack that is in the event. */
+void ht_pf_inline_stack(struct ht_pf *pf, const struct ht_wire_field *stack);
 /* A counter's value, as an arg that its row has. */
 void ht_pf_counter_value(struct ht_pf *pf, uint32_t track, bool is_f64, uint64_t value);
 

@@ -56,6 +56,14 @@ void ht_pf_more_take(struct ht_pf *pf, struct ht_pf_writer *w, struct ht_pf_more
 		ht_pf_put_arg(pf, ht_rows_text(&pf->rows, "Call stack", 10), HT_ARG_STR,
 		        ht_pf_text(pf, w, HT_PF_KIND_STACK, field->value));
 		break;
+	case HT_PF_EVENT_CALLSTACK:
+		if (is_bytes)
+			ht_pf_inline_stack(pf, field);
+		break;
+	case HT_PF_EVENT_GPU_CORRELATION:
+		if (is_bytes && !pf->is_own)
+			more->started = *field;
+		break;
 	default:
 		if (!more->has_unread && !pf->is_own)
 			ht_pf_count(pf, HT_STAT_field_unread);
@@ -275,15 +283,32 @@ void ht_pf_frame(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_
 
 #define MAX_FRAMES 256
 
-/* Names of the frames as a text, one a line, the innermost first: the order that frames of other recordings have. */
+/* Names of frames as a text, one a line. */
+struct stack_text {
+	char text[8192];
+	size_t n;
+	bool is_full;
+};
+
+static void add_frame(struct stack_text *s, const char *name, size_t n)
+{
+	s->is_full |= s->n + n + 1 > sizeof s->text;
+	if (s->is_full)
+		return;
+	if (s->n)
+		s->text[s->n++] = '\n';
+	memcpy(s->text + s->n, name, n);
+	s->n += n;
+}
+
+/* The innermost first: the order that frames of other recordings have. Of more frames, the innermost. */
 void ht_pf_stack(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_field *stack)
 {
 	struct ht_wire wire = { .p = stack->bytes, .end = stack->bytes + stack->n };
 	struct ht_wire_field field;
 	uint64_t iid = 0, frames[MAX_FRAMES];
+	struct stack_text s = { .n = 0 };
 	uint32_t n = 0;
-	char text[8192];
-	size_t length = 0;
 	while (ht_wire_next(&wire, &field))
 		if (field.number == HT_PF_IID)
 			iid = field.value;
@@ -291,18 +316,33 @@ void ht_pf_stack(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_
 			frames[n++ % MAX_FRAMES] = field.value;
 	if (wire.bad)
 		return;
-	/* of more frames, the innermost */
 	for (uint32_t i = 0; i < n && i < MAX_FRAMES; i++) {
 		size_t n_name;
 		const char *name = ht_rows_text_at(&pf->rows,
 		        ht_pf_text(pf, w, HT_PF_KIND_FRAME, frames[(n - 1 - i) % MAX_FRAMES]),
 		        &n_name);
-		if (length + n_name + 1 > sizeof text)
-			break;
-		if (length)
-			text[length++] = '\n';
-		memcpy(text + length, name, n_name);
-		length += n_name;
+		add_frame(&s, name, n_name);
 	}
-	ht_pf_text_put(pf, w, HT_PF_KIND_STACK, iid, ht_rows_text(&pf->rows, text, length));
+	ht_pf_text_put(pf, w, HT_PF_KIND_STACK, iid, ht_rows_text(&pf->rows, s.text, s.n));
+}
+
+void ht_pf_inline_stack(struct ht_pf *pf, const struct ht_wire_field *stack)
+{
+	struct ht_wire wire = { .p = stack->bytes, .end = stack->bytes + stack->n };
+	struct ht_wire_field field, inner, frames[MAX_FRAMES];
+	struct stack_text s = { .n = 0 };
+	uint32_t n = 0;
+	while (ht_wire_next(&wire, &field))
+		if (field.number == HT_PF_INLINE_FRAME && field.type == HT_WIRE_BYTES)
+			frames[n++ % MAX_FRAMES] = field;
+	for (uint32_t i = 0; i < n && i < MAX_FRAMES; i++) {
+		field = frames[(n - 1 - i) % MAX_FRAMES];
+		struct ht_wire frame = { .p = field.bytes, .end = field.bytes + field.n };
+		while (ht_wire_next(&frame, &inner))
+			if (inner.number == HT_PF_INLINE_FUNCTION && inner.type == HT_WIRE_BYTES)
+				add_frame(&s, (const char *)inner.bytes, inner.n);
+	}
+	if (s.n)
+		ht_pf_put_arg(pf, ht_rows_text(&pf->rows, "Call stack", 10), HT_ARG_STR,
+		        ht_rows_text(&pf->rows, s.text, s.n));
 }

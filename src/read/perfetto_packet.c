@@ -51,6 +51,16 @@ uint32_t ht_pf_text(
 	return ht_rows_text(&pf->rows, unknown, (size_t)n);
 }
 
+bool ht_pf_number(
+        const struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid, uint64_t *ret_number)
+{
+	uint32_t number = ht_map64_find(&w->texts, text_key(kind, iid));
+	if (number == HT_NONE)
+		return false;
+	*ret_number = number;
+	return true;
+}
+
 void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
         uint64_t iid, uint32_t text)
 {
@@ -95,6 +105,11 @@ static void take_texts(
 		case HT_PF_FRAMES: ht_pf_frame(pf, w, &field); break;
 		case HT_PF_CALLSTACKS: ht_pf_stack(pf, w, &field); break;
 		case HT_PF_GPU_SPECIFICATIONS: take_text(pf, w, HT_PF_KIND_GPU, &field); break;
+		case HT_PF_COUNTER_DESCRIPTORS: ht_pf_gpu_descriptor(pf, w, &field); break;
+		case HT_PF_COMPUTE_KERNELS: ht_pf_gpu_kernel(pf, w, &field); break;
+		case HT_PF_COMPUTE_ARG_NAMES:
+			take_text(pf, w, HT_PF_KIND_LAUNCH_ARG, &field);
+			break;
 		default: break;
 		}
 	}
@@ -419,6 +434,8 @@ static void take_event(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht
 	}
 	if (record.track == HT_NONE)
 		record.track = default_track(pf, w);
+	if (more.started.number)
+		ht_pf_gpu_started(pf, record.first_arg, &more.started);
 	if (pf->is_own)
 		number_own(pf, w, packet, &record);
 	/* of ours, flows and counters are drawn beside rows that say the same */
@@ -590,6 +607,7 @@ static enum ht_status take_payload(struct ht_pf *pf, struct ht_pf_writer *w,
 	case HT_PF_OWN_EVENT: take_event(pf, w, packet, field); break;
 	case HT_PF_GPU_STAGE: ht_pf_gpu_stage(pf, w, packet, field); break;
 	case HT_PF_GPU_COUNTERS: ht_pf_gpu_counters(pf, w, packet, field); break;
+	case HT_PF_PROCESS_TREE: ht_pf_tree(pf, field); break;
 	case HT_PF_THREAD_PACKET: ht_pf_legacy_thread(pf, w, field); break;
 	case HT_PF_PROCESS_PACKET: ht_pf_legacy_process(pf, field); break;
 	case HT_PF_OWN_LAYOUT: take_layout(pf, w->id, field); break;

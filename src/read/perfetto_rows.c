@@ -294,12 +294,14 @@ static uint32_t category_of(
 			return ht_rows_text(m->rows, known[i].ours, strlen(known[i].ours));
 	if (*cat && !r->is_stage)
 		return r->cat;
-	if (r->is_stage || has_arg(m, r, m->grid) || starts(track, "COMPUTE AGENT ["))
+	if (has_arg(m, r, m->grid) || starts(track, "COMPUTE AGENT ["))
 		return m->kernel;
 	if (starts(track, "COPY to AGENT [") || (on_device && starts(name, "Memcpy")))
 		return m->memcpy_;
 	if (on_device && starts(name, "Memset"))
 		return m->memset_;
+	if (r->is_stage)
+		return m->kernel;
 	if (has_arg(m, r, m->cbid) || (!on_device && has_arg(m, r, m->correlation)))
 		return m->runtime;
 	return HT_NO_STR;
@@ -563,6 +565,7 @@ static enum ht_status put_rows(struct making *m)
 		find_words(m);
 		for (uint32_t i = 0; i < pf->tracks.n; i++)
 			resolve(m, ht_pf_line(pf, i));
+		ht_pf_tree_apply(pf);
 		HT_TRY(name_tracks(m));
 	}
 	for (size_t i = 0; i < m->n; i++) {

@@ -51,6 +51,8 @@ struct ht_reader {
 const struct ht_reader *ht_reader_find(const struct ht_head *head);
 /* Whether some reader's files are named like this. */
 bool ht_reader_looks_for(const char *name);
+/* How the names of all of them end, as globs: "*.json, *.pftrace"; in the arena, NULL when out of memory. */
+const char *ht_reader_globs(struct ht_arena *arena);
 /* NULL when there is none of that name. */
 const struct ht_reader *ht_reader_named(const char *name);
 

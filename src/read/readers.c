@@ -39,6 +39,20 @@ static bool ends_in_one(const char *name, const char *list)
 	return false;
 }
 
+const char *ht_reader_globs(struct ht_arena *arena)
+{
+	char *globs = ht_arena_printf(arena, "%s", "");
+	for (size_t i = 0; globs && i < HT_COUNT(readers); i++) {
+		const char *at = readers[i]->endings ? readers[i]->endings : "";
+		for (size_t n; globs && *at; at += n + (at[n] == '|')) {
+			n = strcspn(at, "|");
+			globs = ht_arena_printf(
+			        arena, "%s%s*%.*s", globs, *globs ? ", " : "", (int)n, at);
+		}
+	}
+	return globs;
+}
+
 bool ht_reader_looks_for(const char *name)
 {
 	for (size_t i = 0; i < HT_COUNT(readers); i++)

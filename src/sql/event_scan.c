@@ -58,7 +58,8 @@ int64_t ht_event_number(struct ht_event_walk *w, enum ht_event_how how)
 	case HT_HOW_CAT: return or_null(t->categories[t->cat[row]].name);
 	case HT_HOW_TRACK: return t->track[row];
 	case HT_HOW_STEP:
-		return t->step[row] == HT_NONE ? HT_NO_I64 : t->steps[t->step[row]].number;
+		return ht_step_of(t, row) == HT_NONE ? HT_NO_I64
+		                                     : t->steps[ht_step_of(t, row)].number;
 	case HT_HOW_PARENT: return or_null(t->parent[row]);
 	case HT_HOW_CLASS:
 	case HT_HOW_LAUNCH:
@@ -471,9 +472,10 @@ static int mark_args(struct ht_event_walk *w)
 		return SQLITE_NOMEM;
 	for (size_t c = 0; c < t->n_arg_columns; c++) {
 		const struct ht_arg_column *column = &t->arg_columns[c];
-		const uint32_t *rows = ht_arg_rows(t, column);
-		for (uint64_t i = 0; i < column->n && !column->top_level; i++)
-			w->has_args[rows[i] / 8] |= (uint8_t)(1u << rows[i] % 8);
+		for (uint64_t i = 0; i < column->n && !column->top_level; i++) {
+			uint32_t row = ht_arg_row(t, column, i);
+			w->has_args[row / 8] |= (uint8_t)(1u << row % 8);
+		}
 	}
 	return SQLITE_OK;
 }

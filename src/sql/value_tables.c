@@ -233,7 +233,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int bits, const char *text
 
 static uint32_t row_of(const struct cursor *c)
 {
-	return ht_arg_rows(c->trace, &c->trace->arg_columns[c->i_column])[c->at];
+	return ht_arg_row(c->trace, &c->trace->arg_columns[c->i_column], c->at);
 }
 
 static void put_string(const struct cursor *c, sqlite3_context *result, int column)

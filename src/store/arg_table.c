@@ -123,19 +123,32 @@ int64_t ht_table_column_bits(const struct ht_table_column *column, uint64_t i)
 	return bits;
 }
 
+uint32_t ht_table_column_row(
+        const struct ht_arg_table *t, const struct ht_table_column *column, uint64_t i)
+{
+	const struct ht_packer *list = (const struct ht_packer *)t->lists.data + column->list;
+	const struct ht_pack_block *blocks = list->blocks.data;
+	unsigned at = i % HT_PACK_VALUES;
+	return (uint32_t)ht_pack_i64(&blocks[i / HT_PACK_VALUES], list->words.data, at) + at;
+}
+
 /* ---- the table ---- */
+
+static void packer_done(struct ht_mem *mem, struct ht_packer *p)
+{
+	ht_vec_free(mem, &p->blocks, sizeof(struct ht_pack_block));
+	ht_vec_free(mem, &p->words, sizeof(uint64_t));
+}
 
 static void table_done(struct ht_arg_table *t)
 {
 	struct ht_mem *mem = t->mem;
-	struct ht_vec *lists = t->lists.data;
-	for (size_t i = 0; t->columns && i < t->n_room; i++) {
-		ht_vec_free(mem, &t->columns[i].packer.blocks, sizeof(struct ht_pack_block));
-		ht_vec_free(mem, &t->columns[i].packer.words, sizeof(uint64_t));
-	}
+	struct ht_packer *lists = t->lists.data;
+	for (size_t i = 0; t->columns && i < t->n_room; i++)
+		packer_done(mem, &t->columns[i].packer);
 	for (size_t i = 0; i < t->lists.n; i++)
-		ht_vec_free(mem, &lists[i], sizeof(uint32_t));
-	ht_vec_free(mem, &t->lists, sizeof(struct ht_vec));
+		packer_done(mem, &lists[i]);
+	ht_vec_free(mem, &t->lists, sizeof(struct ht_packer));
 	ht_vec_free(mem, &t->patterns, sizeof(struct ht_table_pattern));
 	ht_mem_free(mem, t->index.slots, t->index.cap * sizeof *t->index.slots);
 	ht_mem_free(mem, t->columns, t->n_room * sizeof *t->columns);
@@ -146,7 +159,7 @@ static void table_done(struct ht_arg_table *t)
 struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_columns)
 {
 	struct ht_mem *mem = builder->mem;
-	struct ht_vec list = { 0 };
+	struct ht_packer list = { .n = 0 };
 	struct ht_arg_table *t = ht_mem_zalloc(mem, sizeof *t);
 	if (!t)
 		return NULL;
@@ -159,7 +172,7 @@ struct ht_arg_table *ht_arg_table_new(struct ht_builder *builder, size_t n_colum
 	for (size_t i = 0; t->columns && i < n_columns; i++)
 		t->columns[i].moved = UINT32_MAX;
 	if (t->columns && t->n_has && t->n_lacks &&
-	        HT_VEC_PUSH(mem, &t->lists, struct ht_vec, list) &&
+	        HT_VEC_PUSH(mem, &t->lists, struct ht_packer, list) &&
 	        HT_VEC_PUSH(mem, &builder->tables, struct ht_arg_table *, t))
 		return t;
 	table_done(t);
@@ -174,18 +187,28 @@ void ht_arg_tables_done(struct ht_builder *builder)
 	ht_vec_free(builder->mem, &builder->tables, sizeof *tables);
 }
 
+static bool copy_vec(
+        struct ht_mem *mem, struct ht_vec *to, const struct ht_vec *from, size_t elem_bytes)
+{
+	if (!ht_vec_reserve(mem, to, elem_bytes, from->n + 1))
+		return false;
+	if (from->n)
+		memcpy(to->data, from->data, from->n * elem_bytes);
+	to->n = from->n;
+	return true;
+}
+
 static bool copy_list(struct ht_arg_table *t, uint32_t from, uint32_t *ret_to)
 {
-	struct ht_vec copy = { 0 }, *list = (struct ht_vec *)t->lists.data + from;
-	if (!ht_vec_reserve(t->mem, &copy, sizeof(uint32_t), list->n + 1))
-		return false;
-	if (list->n)
-		memcpy(copy.data, list->data, list->n * sizeof(uint32_t));
-	copy.n = list->n;
+	const struct ht_packer *list = (const struct ht_packer *)t->lists.data + from;
+	struct ht_packer copy = *list;
+	copy.blocks = copy.words = (struct ht_vec){ 0 };
 	*ret_to = (uint32_t)t->lists.n;
-	if (HT_VEC_PUSH(t->mem, &t->lists, struct ht_vec, copy))
+	if (copy_vec(t->mem, &copy.blocks, &list->blocks, sizeof(struct ht_pack_block)) &&
+	        copy_vec(t->mem, &copy.words, &list->words, sizeof(uint64_t)) &&
+	        HT_VEC_PUSH(t->mem, &t->lists, struct ht_packer, copy))
 		return true;
-	ht_vec_free(t->mem, &copy, sizeof(uint32_t));
+	packer_done(t->mem, &copy);
 	return false;
 }
 
@@ -250,15 +273,16 @@ static bool find_pattern(struct ht_arg_table *t, const uint8_t *has)
 	return true;
 }
 
-static bool add_rows(struct ht_mem *mem, struct ht_vec *list, uint32_t row, uint32_t n)
+/* Rows that follow each other are one number without their place, and take no bits. */
+static bool add_rows(struct ht_mem *mem, struct ht_packer *list, uint32_t row, uint32_t n)
 {
-	if (list->cap - list->n < n && !ht_vec_reserve(mem, list, sizeof row, n))
-		return false;
-	uint32_t *to = (uint32_t *)list->data + list->n;
-	for (uint32_t i = 0; i < n; i++)
-		to[i] = row + i;
-	list->n += n;
-	return true;
+	bool ok = true;
+	for (uint32_t i = 0; ok && i < n; i++) {
+		list->values[list->n] = (int64_t)row + i - list->n;
+		list->n++;
+		ok = list->n < HT_PACK_VALUES || flush(mem, list);
+	}
+	return ok;
 }
 
 bool ht_arg_table_end(struct ht_arg_table *t, const uint8_t *has, uint32_t row, uint32_t n,
@@ -269,7 +293,7 @@ bool ht_arg_table_end(struct ht_arg_table *t, const uint8_t *has, uint32_t row, 
 	struct ht_table_pattern *pattern = (struct ht_table_pattern *)t->patterns.data + t->last;
 	if (pattern->n_all != t->lists.n && !find_lists(t, pattern))
 		return false;
-	struct ht_vec *lists = t->lists.data;
+	struct ht_packer *lists = t->lists.data;
 	for (uint32_t i = 0; i < pattern->n_lists; i++)
 		if (!add_rows(t->mem, &lists[pattern->lists[i]], row, n))
 			return false;
@@ -284,5 +308,9 @@ bool ht_arg_table_seal(struct ht_arg_table *t)
 		if (!flush(t->mem, &t->columns[i].packer))
 			return false;
 	}
+	struct ht_packer *lists = t->lists.data;
+	for (size_t i = 0; i < t->lists.n; i++)
+		if (!flush(t->mem, &lists[i]))
+			return false;
 	return true;
 }

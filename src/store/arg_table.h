@@ -5,8 +5,8 @@
  *     for some rows, in ascending order, and each column: ht_table_column_put(...)
  *     for these rows: ht_arg_table_end(table, has, row, n, &pattern), has[i]: a value was put into column i
  *
- * Which args a row has is its pattern. Columns that always come together share one list of rows, which is copied when
- * they part. A column of numbers is of integers, or of doubles
+ * Which args a row has is its pattern. Columns that always come together share one list of rows, packed as well, which is
+ * copied when they part. A column of numbers is of integers, or of doubles
  * when there is one among them.
  */
 #ifndef HT_STORE_ARG_TABLE_H
@@ -32,7 +32,7 @@ struct ht_table_column {
 	uint32_t moved;   /* column of all rows that its values were moved to, UINT32_MAX: none */
 	uint32_t list;    /* of rows */
 	uint64_t n;       /* values, without those of the block in hand */
-	bool is_text;
+	bool is_text, is_json; /* values are ids of texts, which are JSON */
 	struct ht_packer packer;
 };
 
@@ -48,7 +48,7 @@ struct ht_arg_table {
 	struct ht_mem *mem;
 	struct ht_table_column *columns;
 	size_t n_columns, n_room;   /* the caller may use fewer than there is room for */
-	struct ht_vec lists;        /* struct ht_vec of uint32_t */
+	struct ht_vec lists;        /* struct ht_packer: rows less their place in the block */
 	struct ht_vec patterns;     /* struct ht_table_pattern */
 	struct ht_text_table index; /* of patterns, by has */
 	size_t last;                /* pattern of the row before */
@@ -65,6 +65,9 @@ bool ht_arg_table_end(struct ht_arg_table *table, const uint8_t *has, uint32_t r
         struct ht_table_pattern **ret);
 /* No more rows: what is in hand is packed. False when out of memory. */
 bool ht_arg_table_seal(struct ht_arg_table *table);
+/* The row of the i-th value. */
+uint32_t ht_table_column_row(
+        const struct ht_arg_table *table, const struct ht_table_column *column, uint64_t i);
 /* A value of a column of a sealed table: an integer or id, or the bits of a double. */
 int64_t ht_table_column_bits(const struct ht_table_column *column, uint64_t i);
 void ht_arg_tables_done(struct ht_builder *builder);

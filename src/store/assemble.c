@@ -23,7 +23,7 @@ struct column_plan {
 	const struct ht_text *key_text;
 	struct ht_arg_table *table; /* that it is a packed column of, NULL: none */
 	struct ht_table_column *packed;
-	uint64_t first_word; /* of a packed one */
+	uint64_t first_word, first_row_word; /* of a packed one */
 	struct ht_arg_column column;
 };
 
@@ -39,25 +39,49 @@ struct assembly {
 	char *arg_values;
 	struct ht_pack_block *arg_blocks;
 	uint64_t *arg_words;
+	struct ht_pack_block *row_blocks;
+	uint64_t *row_words;
 };
 
 #define ALLOC(a, section, type, count) HT_SECTION_ALLOC((a)->ctx, (a)->trace, section, type, count)
 
 /* ---- rows ---- */
 
+/* Shapes are few: their numbers move together, so that the rest of the array is given back. */
+static bool narrow_shapes(struct assembly *a)
+{
+	struct ht_chunk *all = a->all;
+	unsigned width = ht_shape_width(a->trace->n_shape_offsets - 1);
+	const size_t n = all->n, before = n * sizeof *all->shape;
+	uint8_t *bytes = (uint8_t *)all->shape;
+	if (width < sizeof *all->shape) {
+		for (size_t i = 0; i < n; i++) {
+			uint32_t shape;
+			memcpy(&shape, bytes + i * sizeof shape, sizeof shape);
+			ht_narrow_put(bytes, width, i, shape);
+		}
+		bytes = ht_mem_realloc(a->ctx->mem, bytes, before, n * width);
+		if (!bytes)
+			return false;
+	}
+	all->shape = NULL;
+	a->trace->shape = bytes;
+	a->trace->n_shape = n * width;
+	return true;
+}
+
 /* The arrays of the rows become sections as they are. */
 static enum ht_status take_rows(struct assembly *a)
 {
 	struct ht_chunk *all = a->all;
 	struct ht_trace *t = a->trace;
-	if (!ht_chunk_resize(all, all->n))
+	if (!ht_chunk_resize(all, all->n) || !narrow_shapes(a))
 		return ht_fail_nomem(a->ctx);
 #define TAKE(name) (t->name = all->name, t->n_##name = all->n, all->name = NULL)
 	TAKE(ts_ns);
 	TAKE(dur_ns);
 	TAKE(name);
 	TAKE(track);
-	TAKE(shape);
 	TAKE(cat);
 	TAKE(ph);
 	TAKE(flags);
@@ -118,7 +142,10 @@ static enum ht_status sort_column(ht_ctx *ctx, struct ht_chunk_column *column)
 
 static uint8_t type_of(const struct ht_table_column *column)
 {
-	return column->is_text ? HT_ARG_STR : column->packer.is_float ? HT_ARG_F64 : HT_ARG_I64;
+	return column->is_json           ? HT_ARG_JSON
+	       : column->is_text         ? HT_ARG_STR
+	       : column->packer.is_float ? HT_ARG_F64
+	                                 : HT_ARG_I64;
 }
 
 static struct ht_column_key key_of(const struct assembly *a, uint32_t pool_id)
@@ -133,11 +160,10 @@ static struct ht_column_key key_of(const struct assembly *a, uint32_t pool_id)
 static bool move_out(struct assembly *a, const struct ht_arg_table *table,
         struct ht_table_column *column, uint32_t to)
 {
-	const struct ht_vec *list = (const struct ht_vec *)table->lists.data + column->list;
 	struct ht_chunk_column *plain = ht_chunk_column(a->all, to, type_of(column));
 	bool ok = plain != NULL;
 	for (uint64_t i = 0; ok && i < column->n; i++)
-		ok = ht_chunk_push(a->all, plain, ((const uint32_t *)list->data)[i],
+		ok = ht_chunk_push(a->all, plain, ht_table_column_row(table, column, i),
 		        (uint64_t)ht_table_column_bits(column, i));
 	column->n = 0;
 	column->moved = to;
@@ -179,13 +205,12 @@ static void plan_tables(struct assembly *a)
 	for (size_t i = 0; i < a->builder->tables.n; i++)
 		for (size_t k = 0; k < tables[i]->n_columns; k++) {
 			struct ht_table_column *column = &tables[i]->columns[k];
-			const struct ht_vec *list = tables[i]->lists.data;
 			struct ht_column_key key = key_of(a, column->pool_id);
 			if (!column->n)
 				continue;
 			a->plans[a->n_plans++] = (struct column_plan){ .pool_id = column->pool_id,
 				.key_text = &strings[key.key],
-				.first_row = ((const uint32_t *)list[column->list].data)[0],
+				.first_row = ht_table_column_row(tables[i], column, 0),
 				.table = tables[i],
 				.packed = column,
 				.column = { .key = key.key,
@@ -235,84 +260,110 @@ static uint64_t place_column(uint64_t at, uint64_t n_bytes, uint64_t to)
 	return (at + to - 1) / to * to;
 }
 
+static struct ht_packer *list_of(const struct column_plan *plan)
+{
+	return (struct ht_packer *)plan->table->lists.data + plan->packed->list;
+}
+
+/* How long the arrays that columns share are so far. */
+struct lengths {
+	uint64_t n_rows, n_bytes, n_blocks, n_words, n_row_blocks, n_row_words;
+};
+
 /* Where its rows are: where those of an earlier column of the same list are, or at the end. */
-static void place_rows(struct assembly *a, size_t i, uint64_t *n_rows)
+static void place_rows(struct assembly *a, size_t i, struct lengths *n)
 {
 	struct column_plan *plan = &a->plans[i];
 	struct ht_arg_column *c = &plan->column;
 	const uint64_t size = sizeof(uint32_t);
 	c->rows_of = (uint32_t)i;
-	for (size_t k = 0; plan->packed && k < i; k++)
+	if (!plan->packed) {
+		n->n_rows = place_column(n->n_rows * size, c->n * size, size) / size;
+		c->first_row = n->n_rows;
+		n->n_rows += c->n;
+		return;
+	}
+	for (size_t k = 0; k < i; k++)
 		if (a->plans[k].table == plan->table &&
 		        a->plans[k].packed->list == plan->packed->list) {
 			c->rows_of = (uint32_t)k;
 			c->first_row = a->plans[k].column.first_row;
 			return;
 		}
-	*n_rows = place_column(*n_rows * size, c->n * size, size) / size;
-	c->first_row = *n_rows;
-	*n_rows += c->n;
+	const struct ht_packer *list = list_of(plan);
+	c->first_row = n->n_row_blocks;
+	n->n_row_blocks += list->blocks.n;
+	n->n_row_words = place_column(n->n_row_words * 8, list->words.n * 8, 8) / 8;
+	plan->first_row_word = n->n_row_words;
+	n->n_row_words += list->words.n;
+}
+
+static void place_values(struct column_plan *plan, struct lengths *n)
+{
+	struct ht_arg_column *c = &plan->column;
+	n->n_bytes = place_column(n->n_bytes, c->n * c->width, 8);
+	c->first_byte = n->n_bytes;
+	c->first_block = n->n_blocks;
+	n->n_bytes += (c->n * c->width + 7) & ~(uint64_t)7;
+	if (!plan->packed)
+		return;
+	const struct ht_packer *packer = &plan->packed->packer;
+	n->n_blocks += packer->blocks.n;
+	n->n_words = place_column(n->n_words * 8, packer->words.n * 8, 8) / 8;
+	plan->first_word = n->n_words;
+	n->n_words += packer->words.n;
 }
 
 static enum ht_status alloc_columns(struct assembly *a)
 {
-	uint64_t n_rows = 0, n_bytes = 0, n_blocks = 0, n_words = 0;
+	struct lengths n = { 0 };
 	for (size_t i = 0; i < a->n_plans; i++) {
-		struct ht_arg_column *c = &a->plans[i].column;
-		place_rows(a, i, &n_rows);
-		n_bytes = place_column(n_bytes, c->n * c->width, 8);
-		c->first_byte = n_bytes;
-		c->first_block = n_blocks;
-		n_bytes += (c->n * c->width + 7) & ~(uint64_t)7;
-		if (!a->plans[i].packed)
-			continue;
-		const struct ht_packer *packer = &a->plans[i].packed->packer;
-		n_blocks += packer->blocks.n;
-		n_words = place_column(n_words * 8, packer->words.n * 8, 8) / 8;
-		a->plans[i].first_word = n_words;
-		n_words += packer->words.n;
+		place_rows(a, i, &n);
+		place_values(&a->plans[i], &n);
 	}
 	struct ht_arg_column *columns = ALLOC(a, arg_columns, struct ht_arg_column, a->n_plans);
-	a->arg_rows = ALLOC(a, arg_rows, uint32_t, n_rows);
-	a->arg_values = ALLOC(a, arg_values, char, n_bytes);
-	a->arg_blocks = ALLOC(a, arg_blocks, struct ht_pack_block, n_blocks);
-	a->arg_words = ALLOC(a, arg_words, uint64_t, n_words + 1);
-	if (!columns || !a->arg_rows || !a->arg_values || !a->arg_blocks || !a->arg_words)
+	a->arg_rows = ALLOC(a, arg_rows, uint32_t, n.n_rows);
+	a->arg_values = ALLOC(a, arg_values, char, n.n_bytes);
+	a->arg_blocks = ALLOC(a, arg_blocks, struct ht_pack_block, n.n_blocks);
+	a->arg_words = ALLOC(a, arg_words, uint64_t, n.n_words + 1);
+	a->row_blocks = ALLOC(a, row_blocks, struct ht_pack_block, n.n_row_blocks);
+	a->row_words = ALLOC(a, row_words, uint64_t, n.n_row_words + 1);
+	if (!columns || !a->arg_rows || !a->arg_values || !a->arg_blocks || !a->arg_words ||
+	        !a->row_blocks || !a->row_words)
 		return ht_fail_nomem(a->ctx);
-	a->arg_words[n_words] = 0;
+	a->arg_words[n.n_words] = a->row_words[n.n_row_words] = 0;
 	for (size_t i = 0; i < a->n_plans; i++)
 		columns[i] = a->plans[i].column;
 	return HT_OK;
 }
 
-/* The blocks of packed columns, whose words now follow each other. */
+/* What was packed goes to the blocks and words of all, from there on. */
+static bool move_packed(struct ht_mem *mem, struct ht_packer *from, struct ht_pack_block *blocks,
+        uint64_t *words, uint64_t first_word)
+{
+	memcpy(blocks, from->blocks.data, from->blocks.n * sizeof *blocks);
+	for (size_t k = 0; k < from->blocks.n; k++)
+		blocks[k].first_word = (first_word + blocks[k].first_word) & 0xffffffffffff;
+	ht_vec_free(mem, &from->blocks, sizeof *blocks);
+	bool ok = ht_mem_move(mem, words + first_word, from->words.data,
+	        from->words.cap * sizeof *words, from->words.n * sizeof *words);
+	from->words = (struct ht_vec){ 0 };
+	return ok;
+}
+
 static enum ht_status join_packed(struct assembly *a)
 {
 	struct ht_mem *mem = a->ctx->mem;
 	bool ok = true;
 	for (size_t i = 0; ok && i < a->n_plans; i++) {
-		const uint64_t first_word = a->plans[i].first_word;
-		const struct ht_arg_column *column = &a->plans[i].column;
-		if (!a->plans[i].packed)
+		const struct column_plan *plan = &a->plans[i];
+		if (!plan->packed)
 			continue;
-		struct ht_packer *from = &a->plans[i].packed->packer;
-		const struct ht_pack_block *blocks = from->blocks.data;
-		struct ht_vec *list =
-		        (struct ht_vec *)a->plans[i].table->lists.data + a->plans[i].packed->list;
-		for (size_t k = 0; k < from->blocks.n; k++) {
-			a->arg_blocks[column->first_block + k] = blocks[k];
-			a->arg_blocks[column->first_block + k].first_word =
-			        (first_word + blocks[k].first_word) & 0xffffffffffff;
-		}
-		ht_vec_free(mem, &from->blocks, sizeof *blocks);
-		ok = ht_mem_move(mem, a->arg_words + first_word, from->words.data,
-		        from->words.cap * sizeof(uint64_t), from->words.n * sizeof(uint64_t));
-		from->words = (struct ht_vec){ 0 };
-		if (column->rows_of != i)
-			continue;
-		ok &= ht_mem_move(mem, a->arg_rows + column->first_row, list->data,
-		        list->cap * sizeof(uint32_t), list->n * sizeof(uint32_t));
-		*list = (struct ht_vec){ 0 };
+		ok = move_packed(mem, &plan->packed->packer,
+		        a->arg_blocks + plan->column.first_block, a->arg_words, plan->first_word);
+		if (ok && plan->column.rows_of == i)
+			ok = move_packed(mem, list_of(plan), a->row_blocks + plan->column.first_row,
+			        a->row_words, plan->first_row_word);
 	}
 	return ok ? HT_OK : ht_fail_nomem(a->ctx);
 }

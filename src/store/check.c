@@ -8,38 +8,27 @@
  *   check_x   every element of x
  *   end       what can be said only when all strings are known to exist
  */
-#include "store/check.h"
+#include "store/check_facts.h"
 
 #include "base/hash.h"
 #include "base/search.h"
 #include "json/text.h"
-#include "store/check_loops.h"
 #include "store/shape.h"
 
 /* Rows that are looked at together for a parent that does not come before its child. */
 #define WALK_ROWS 128
 
-struct facts {
-	const struct ht_check_loops *loops;
-	uint32_t n_rows, n_strings, n_shapes;
-	uint8_t *sound_shapes; /* per shape: every column that it names exists */
-	/* A bit per row, and per entry of python_rows: it is known to lead up to a top. */
-	atomic_uchar *known, *known_python;
-};
-
 /* ---- building blocks ---- */
 
-static bool all_below(
-        const struct facts *f, const uint32_t *values, size_t n, size_t limit, bool none_allowed)
+/* The n bytes of a narrow column; parts of it begin at multiples of its width. */
+static bool are_narrow_below(const struct ht_check_facts *f, const uint8_t *bytes, size_t n,
+        unsigned width, size_t limit)
 {
-	return !n || f->loops->all_below(values, n, (uint32_t)limit, none_allowed);
-}
-
-/* Ascending rows; first tells whether there is one before. */
-static bool are_rows(const struct facts *f, const uint32_t *rows, size_t first, size_t n)
-{
-	return f->loops->is_ascending(rows + first, n) &&
-	       (!first || rows[first - 1] < rows[first]) && rows[first + n - 1] < f->n_rows;
+	if (width == 1)
+		return limit > UINT8_MAX || f->loops->all_bytes_below(bytes, n, (uint8_t)limit);
+	if (width == 2)
+		return f->loops->all_u16_below((const void *)bytes, n / width, limit);
+	return ht_check_all_below(f, (const void *)bytes, n / width, limit, false);
 }
 
 /* Offsets into an array: the first of all is 0, none is below the one before, the last of all is total. */
@@ -51,22 +40,17 @@ static bool is_slicing(const uint32_t *offsets, size_t n_all, size_t first, size
 	return !bad && (first + n < n_all || offsets[n_all - 1] == total);
 }
 
-static bool is_row(const struct facts *f, uint32_t row)
+static bool is_row(const struct ht_check_facts *f, uint32_t row)
 {
 	return row < f->n_rows;
 }
 
-static bool is_row_or_none(const struct facts *f, uint32_t row)
+static bool is_row_or_none(const struct ht_check_facts *f, uint32_t row)
 {
 	return row < f->n_rows || row == HT_NONE;
 }
 
-static bool is_string(const struct facts *f, uint32_t id)
-{
-	return id < f->n_strings;
-}
-
-static bool is_string_or_none(const struct facts *f, uint32_t id)
+static bool is_string_or_none(const struct ht_check_facts *f, uint32_t id)
 {
 	return id < f->n_strings || id == HT_NO_STR;
 }
@@ -75,12 +59,6 @@ static bool is_string_or_none(const struct facts *f, uint32_t id)
 
 #define CHECK(section)                                                                             \
 	static bool check_##section(const void *store, void *facts, size_t first, size_t n)
-/* Names that every check has. */
-#define KNOWN                                                                                      \
-	const struct ht_trace *t = store;                                                          \
-	struct facts *f = facts;                                                                   \
-	(void)t;                                                                                   \
-	(void)f
 
 static bool is_time_or_none(int64_t ns)
 {
@@ -118,7 +96,7 @@ CHECK(dur_ns)
 CHECK(name)
 {
 	KNOWN;
-	return all_below(f, t->name + first, n, f->n_strings, true);
+	return ht_check_all_below(f, t->name + first, n, f->n_strings, true);
 }
 
 CHECK(cat)
@@ -146,17 +124,18 @@ CHECK(flags)
 CHECK(track)
 {
 	KNOWN;
-	return all_below(f, t->track + first, n, t->n_tracks, false);
+	return ht_check_all_below(f, t->track + first, n, t->n_tracks, false);
 }
 
 CHECK(shape)
 {
 	KNOWN;
+	unsigned width = ht_shape_width(f->n_shapes);
 	uint8_t sound = 1;
-	if (!all_below(f, t->shape + first, n, f->n_shapes, false))
+	if (!are_narrow_below(f, t->shape + first, n, width, f->n_shapes))
 		return false;
-	for (size_t i = first; i < first + n; i++)
-		sound &= f->sound_shapes[t->shape[i]];
+	for (size_t i = 0; i < n / width; i++)
+		sound &= f->sound_shapes[ht_narrow_get(t->shape + first, width, i)];
 	return sound;
 }
 
@@ -194,8 +173,8 @@ static bool leads_up(
 }
 
 /* A cycle has at least one entry whose parent does not come before it: walk up from those few. */
-static bool lead_up(
-        const struct ht_trace *t, const struct facts *f, bool python, size_t first, size_t n)
+static bool lead_up(const struct ht_trace *t, const struct ht_check_facts *f, bool python,
+        size_t first, size_t n)
 {
 	const uint32_t *parents = python ? t->python_parent : t->parent;
 	size_t n_all = python ? t->n_python_rows : f->n_rows;
@@ -216,14 +195,20 @@ static bool lead_up(
 CHECK(parent)
 {
 	KNOWN;
-	return all_below(f, t->parent + first, n, f->n_rows, true) &&
+	return ht_check_all_below(f, t->parent + first, n, f->n_rows, true) &&
 	       lead_up(t, f, false, first, n);
 }
 
 CHECK(step)
 {
 	KNOWN;
-	return all_below(f, t->step + first, n, t->n_steps, true);
+	unsigned width = ht_step_width(t->n_steps);
+	uint32_t none = HT_NONE >> (32 - 8 * width), bad = 0;
+	for (size_t i = 0; i < n / width; i++) {
+		uint32_t step = ht_narrow_get(t->step + first, width, i);
+		bad |= step >= t->n_steps && step != none;
+	}
+	return !bad;
 }
 
 /* Strings stand one after the other, each with its NUL. */
@@ -247,129 +232,22 @@ CHECK(string_offsets)
 CHECK(string_index)
 {
 	KNOWN;
-	return all_below(f, t->string_index + first, n, f->n_strings, true);
+	return ht_check_all_below(f, t->string_index + first, n, f->n_strings, true);
 }
 
-#define check_arg_columns NULL /* in begin */
-
-/* The first column whose values do not end before a place; columns ascend, and gaps are nobody's. */
-static size_t column_at(const struct ht_trace *t, uint64_t place)
-{
-	return HT_LOWER_BOUND(at, t->n_arg_columns,
-	        t->arg_columns[at].first_byte + t->arg_columns[at].n * t->arg_columns[at].width <=
-	                place);
-}
-
-CHECK(arg_rows)
-{
-	KNOWN;
-	bool sound = true;
-	for (size_t c = 0; c < t->n_arg_columns; c++) {
-		const struct ht_arg_column *column = &t->arg_columns[c];
-		uint64_t from = column->first_row > first ? column->first_row : first;
-		uint64_t to = column->first_row + column->n;
-		to = to < first + n ? to : first + n;
-		if (column->rows_of == c && from < to)
-			sound &= are_rows(f, t->arg_rows + column->first_row,
-			        from - column->first_row, to - from);
-	}
-	return sound;
-}
-
-/* The packed column of a block, NULL: nobody's. */
-static const struct ht_arg_column *column_of_block(const struct ht_trace *t, uint64_t block)
-{
-	size_t at = HT_LOWER_BOUND(i, t->n_arg_columns, t->arg_columns[i].first_block <= block);
-	while (at-- > 0) {
-		const struct ht_arg_column *column = &t->arg_columns[at];
-		if (column->is_packed)
-			return ht_pack_n_blocks(column->n) > block - column->first_block ? column
-			                                                                 : NULL;
-	}
-	return NULL;
-}
-
-/* Do the masks of a sparse block count as they say, and only its n values? */
-static bool are_masks(const uint64_t *words, unsigned n, unsigned *ret_n_groups)
-{
-	unsigned n_ones = 0;
-	bool sound = true;
-	for (unsigned i = 0; i < HT_PACK_MASKS; i++) {
-		uint64_t mask = words[1 + i], beyond = n >= 64 * (i + 1) ? 0 : ~(uint64_t)0;
-		if (n % 64 && i == n / 64)
-			beyond <<= n % 64;
-		sound &= (words[0] >> i * 16 & 0xffff) == (64 * i < n ? n_ones : 0) &&
-		         !(mask & beyond);
-		n_ones += ht_pack_count(mask);
-	}
-	*ret_n_groups = n_ones;
-	return sound;
-}
-
-static bool is_block(const struct ht_trace *t, const struct facts *f, uint64_t i)
-{
-	const struct ht_pack_block *block = &t->arg_blocks[i];
-	const struct ht_arg_column *column = column_of_block(t, i);
-	if (!column)
-		return false;
-	uint64_t before = (i - column->first_block) * HT_PACK_VALUES, left = column->n - before;
-	unsigned n = left < HT_PACK_VALUES ? (unsigned)left : HT_PACK_VALUES;
-	unsigned n_bits = block->n_bits, n_groups = n;
-	uint64_t n_words = 0;
-	if (block->first_word >= t->n_arg_words ||
-	        (block->scale > HT_PACK_MAX_SCALE && block->scale != HT_PACK_RAW))
-		return false;
-	if (n_bits >= HT_PACK_SPARSE) {
-		n_bits -= HT_PACK_SPARSE;
-		n_words = 1 + HT_PACK_MASKS;
-		if (n_words >= t->n_arg_words - block->first_word || !n_bits ||
-		        !are_masks(t->arg_words + block->first_word, n, &n_groups))
-			return false;
-	}
-	n_words += ((uint64_t)n_groups * n_bits + 63) / 64;
-	/* one word more is read with the last */
-	if (n_bits > 64 || n_words >= t->n_arg_words - block->first_word)
-		return false;
-	bool sound = true;
-	for (unsigned k = 0; column->type == HT_ARG_STR && k < n; k++)
-		sound &= (uint64_t)ht_pack_i64(block, t->arg_words, k) < f->n_strings;
-	return sound;
-}
-
-CHECK(arg_blocks)
-{
-	KNOWN;
-	bool sound = true;
-	for (size_t i = first; sound && i < first + n; i++)
-		sound = is_block(t, f, i);
-	return sound;
-}
-
-#define check_arg_words NULL /* any bits are values; ids are looked at with their block */
-
-CHECK(arg_values)
-{
-	KNOWN;
-	bool sound = true;
-	for (size_t c = column_at(t, first); c < t->n_arg_columns; c++) {
-		const struct ht_arg_column *column = &t->arg_columns[c];
-		uint64_t from = column->first_byte > first ? column->first_byte : first;
-		uint64_t to = column->first_byte + column->n * column->width;
-		if (from >= first + n)
-			break;
-		to = to < first + n ? to : first + n;
-		bool is_text = column->type == HT_ARG_STR || column->type == HT_ARG_JSON;
-		if (is_text && from < to)
-			sound &= all_below(f, (const void *)(t->arg_values + from),
-			        (to - from) / sizeof(uint32_t), f->n_strings, false);
-	}
-	return sound;
-}
+/* of arguments, in check_args.c */
+#define check_arg_columns   NULL /* in begin */
+#define check_arg_rows      ht_check_arg_rows
+#define check_arg_values    ht_check_arg_values
+#define check_arg_blocks    ht_check_arg_blocks
+#define check_arg_words     NULL /* any bits are values; ids are looked at with their block */
+#define check_row_blocks    ht_check_row_blocks
+#define check_row_words     NULL /* likewise */
 
 #define check_shape_offsets NULL /* in begin */
 #define check_shape_items   NULL
 
-static bool is_id(const struct facts *f, uint8_t type, int64_t value)
+static bool is_id(const struct ht_check_facts *f, uint8_t type, int64_t value)
 {
 	return type <= HT_ID_STR &&
 	       (type != HT_ID_STR || (value >= 0 && (uint64_t)value < f->n_strings));
@@ -393,7 +271,7 @@ CHECK(tracks)
 CHECK(track_rows)
 {
 	KNOWN;
-	return all_below(f, t->track_rows + first, n, f->n_rows, false);
+	return ht_check_all_below(f, t->track_rows + first, n, f->n_rows, false);
 }
 
 CHECK(gpu)
@@ -412,7 +290,7 @@ CHECK(gpu)
 CHECK(launch_rows)
 {
 	KNOWN;
-	return are_rows(f, t->launch_rows, first, n);
+	return ht_check_are_rows(f, t->launch_rows, first, n);
 }
 
 CHECK(launch_offsets)
@@ -424,21 +302,21 @@ CHECK(launch_offsets)
 CHECK(launch_gpu)
 {
 	KNOWN;
-	return all_below(f, t->launch_gpu + first, n, t->n_gpu, false);
+	return ht_check_all_below(f, t->launch_gpu + first, n, t->n_gpu, false);
 }
 
 /* Python frames stand in the file in the order of their calls. */
 CHECK(python_parent)
 {
 	KNOWN;
-	return all_below(f, t->python_parent + first, n, f->n_rows, true) &&
+	return ht_check_all_below(f, t->python_parent + first, n, f->n_rows, true) &&
 	       lead_up(t, f, true, first, n);
 }
 
 CHECK(python_rows)
 {
 	KNOWN;
-	return are_rows(f, t->python_rows, first, n);
+	return ht_check_are_rows(f, t->python_rows, first, n);
 }
 
 CHECK(steps)
@@ -501,7 +379,8 @@ CHECK(headers)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++)
-		sound &= is_string(f, t->headers[i].key) && is_string(f, t->headers[i].value) &&
+		sound &= ht_check_is_string(f, t->headers[i].key) &&
+		         ht_check_is_string(f, t->headers[i].value) &&
 		         t->headers[i].after_events <= 1;
 	return sound;
 }
@@ -521,7 +400,8 @@ CHECK(tables)
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++) {
 		const struct ht_side_table *table = &t->tables[i];
-		sound &= is_string(f, table->name) && table->first_column <= t->n_table_columns &&
+		sound &= ht_check_is_string(f, table->name) &&
+		         table->first_column <= t->n_table_columns &&
 		         table->n_columns <= t->n_table_columns - table->first_column;
 	}
 	return sound;
@@ -533,7 +413,7 @@ CHECK(table_columns)
 	KNOWN;
 	for (size_t i = first; i < first + n; i++) {
 		const struct ht_side_column *column = &t->table_columns[i];
-		if (!is_string(f, column->key) || column->first_cell > t->n_table_cells ||
+		if (!ht_check_is_string(f, column->key) || column->first_cell > t->n_table_cells ||
 		        column->n > t->n_table_cells - column->first_cell)
 			return false;
 		if (column->type == HT_ARG_I64 || column->type == HT_ARG_F64)
@@ -573,82 +453,22 @@ static bool are_lengths(const struct ht_trace *t)
 	                                    : !t->n_launch_rows && !t->n_launch_gpu;
 	size_t n_index = t->n_string_index;
 	return t->n_dur_ns == n && t->n_name == n && t->n_cat == n && t->n_ph == n &&
-	       t->n_kind == n && t->n_flags == n && t->n_track == n && t->n_shape == n &&
-	       t->n_parent == n && t->n_step == n && n < UINT32_MAX - 1 && t->n_meta_ == 1 &&
-	       t->n_string_offsets && t->n_string_offsets < UINT32_MAX && t->n_shape_offsets &&
+	       t->n_kind == n && t->n_flags == n && t->n_track == n && t->n_parent == n &&
+	       n < UINT32_MAX - 1 && t->n_meta_ == 1 && t->n_string_offsets &&
+	       t->n_string_offsets < UINT32_MAX && t->n_shape_offsets &&
 	       t->n_shape_offsets < UINT32_MAX && t->n_steps < UINT32_MAX &&
-	       t->n_tracks < UINT32_MAX && t->n_gpu < UINT32_MAX &&
-	       t->n_python_rows == t->n_python_parent && launches && n_index &&
-	       !(n_index & (n_index - 1)) && t->n_arg_columns < UINT32_MAX - HT_FIELD_COUNT;
-}
-
-static bool is_width(uint8_t type, uint8_t width, bool is_packed)
-{
-	if (is_packed)
-		return !width;
-	switch (type) {
-	case HT_ARG_I64: return width == 4 || width == 8;
-	case HT_ARG_U64:
-	case HT_ARG_F64: return width == 8;
-	case HT_ARG_STR:
-	case HT_ARG_JSON: return width == 4;
-	case HT_ARG_BOOL: return width == 1;
-	case HT_ARG_NULL: return width == 0;
-	default: return false;
-	}
-}
-
-/* Rows are those of a column before, or begin behind all of them. */
-static bool are_rows_of(const struct ht_trace *t, size_t i, uint64_t *next_row)
-{
-	const struct ht_arg_column *column = &t->arg_columns[i];
-	if (column->n > t->n_arg_rows || column->first_row > t->n_arg_rows - column->n)
-		return false;
-	if (column->rows_of < i) {
-		const struct ht_arg_column *owner = &t->arg_columns[column->rows_of];
-		return owner->rows_of == column->rows_of && owner->n == column->n &&
-		       owner->first_row == column->first_row;
-	}
-	bool sound = column->rows_of == i && column->first_row >= *next_row;
-	*next_row = column->first_row + column->n;
-	return sound;
-}
-
-static bool are_blocks_of(
-        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t *next_block)
-{
-	uint64_t n = column->is_packed ? ht_pack_n_blocks(column->n) : 0;
-	bool can = !column->is_packed || column->type == HT_ARG_I64 || column->type == HT_ARG_F64 ||
-	           column->type == HT_ARG_STR;
-	bool sound = column->is_packed <= 1 && can && column->first_block == *next_block &&
-	             n <= t->n_arg_blocks && *next_block <= t->n_arg_blocks - n;
-	*next_block += n;
-	return sound;
-}
-
-/* Every column is a slice, and none begins before the end of the one before. */
-static bool are_columns(const struct ht_trace *t, const struct facts *f)
-{
-	uint64_t next_row = 0, next_byte = 0, next_block = 0;
-	for (size_t i = 0; i < t->n_arg_columns; i++) {
-		const struct ht_arg_column *column = &t->arg_columns[i];
-		if (!is_string(f, column->key) || column->top_level > 1 ||
-		        !is_width(column->type, column->width, column->is_packed) ||
-		        !are_rows_of(t, i, &next_row) || !are_blocks_of(t, column, &next_block) ||
-		        column->first_byte % 8 || column->first_byte > t->n_arg_values ||
-		        column->n * column->width > t->n_arg_values - column->first_byte ||
-		        column->first_byte < next_byte)
-			return false;
-		next_byte = column->first_byte + column->n * column->width;
-	}
-	return next_block == t->n_arg_blocks;
+	       t->n_shape == n * ht_shape_width(t->n_shape_offsets - 1) &&
+	       t->n_step == n * ht_step_width(t->n_steps) && t->n_tracks < UINT32_MAX &&
+	       t->n_gpu < UINT32_MAX && t->n_python_rows == t->n_python_parent && launches &&
+	       n_index && !(n_index & (n_index - 1)) &&
+	       t->n_arg_columns < UINT32_MAX - HT_FIELD_COUNT;
 }
 
 /* Shapes that no row has may name columns that do not exist. */
-static void judge_shapes(const struct ht_trace *t, struct facts *f)
+static void judge_shapes(const struct ht_trace *t, struct ht_check_facts *f)
 {
 	for (size_t i = 0; i < f->n_shapes; i++)
-		f->sound_shapes[i] = all_below(f, t->shape_items + t->shape_offsets[i],
+		f->sound_shapes[i] = ht_check_all_below(f, t->shape_items + t->shape_offsets[i],
 		        t->shape_offsets[i + 1] - t->shape_offsets[i],
 		        HT_FIELD_COUNT + t->n_arg_columns, false);
 }
@@ -659,7 +479,7 @@ static size_t n_known(size_t n)
 	return n / 8 + 1;
 }
 
-static void facts_done(ht_ctx *ctx, const struct ht_trace *t, struct facts *f)
+static void facts_done(ht_ctx *ctx, const struct ht_trace *t, struct ht_check_facts *f)
 {
 	ht_mem_free(ctx->mem, f->known, n_known(f->n_rows));
 	ht_mem_free(ctx->mem, f->known_python, n_known(t->n_python_rows));
@@ -673,14 +493,14 @@ static enum ht_status begin(ht_ctx *ctx, const void *store, void **ret_facts)
 	if (!are_lengths(t) || !is_slicing(t->shape_offsets, t->n_shape_offsets, 0,
 	                               t->n_shape_offsets, t->n_shape_items))
 		return HT_OK;
-	struct facts *f = ht_mem_zalloc(ctx->mem, sizeof *f);
+	struct ht_check_facts *f = ht_mem_zalloc(ctx->mem, sizeof *f);
 	if (!f)
 		return ht_fail_nomem(ctx);
 	f->loops = ht_check_loops();
 	f->n_rows = (uint32_t)t->n_ts_ns;
 	f->n_strings = (uint32_t)(t->n_string_offsets - 1);
 	f->n_shapes = (uint32_t)(t->n_shape_offsets - 1);
-	bool sound = are_columns(t, f);
+	bool sound = ht_check_columns(t, f);
 	if (sound) {
 		f->sound_shapes = ht_mem_alloc(ctx->mem, t->n_shape_offsets);
 		f->known = ht_mem_zalloc(ctx->mem, n_known(f->n_rows));
@@ -752,7 +572,7 @@ static uint64_t meaning(void)
 
 const struct ht_sections ht_trace_sections = {
 	.name = "trace",
-	.version = 8,
+	.version = 9,
 	.list = list,
 	.n = HT_COUNT(list),
 	.meaning = meaning,

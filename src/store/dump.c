@@ -149,10 +149,10 @@ static void dump_row(struct dump *d, uint32_t row)
 	ht_emit_i64(&d->emit, t->dur_ns[row]);
 	ht_emit_char(&d->emit, ' ');
 	row_number(d, t->parent[row]);
-	if (t->step[row] == HT_NONE)
+	if (ht_step_of(t, row) == HT_NONE)
 		ht_emit_char(&d->emit, '-');
 	else
-		ht_emit_i64(&d->emit, t->steps[t->step[row]].number);
+		ht_emit_i64(&d->emit, t->steps[ht_step_of(t, row)].number);
 	ht_emit_char(&d->emit, ' ');
 	ht_emit_u64(&d->emit, t->tracks[t->track[row]].document);
 	size_t n;

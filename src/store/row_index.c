@@ -66,7 +66,6 @@ static inline void visit_stretch(const struct making *m, const struct stretch *s
         uint64_t high, visit_fn *visit, struct visit *v)
 {
 	const struct ht_trace *t = m->t;
-	const uint32_t *rows = ht_arg_rows(t, s->column);
 	const void *values = t->arg_values + s->column->first_byte;
 	bool plain = s->column->type == HT_ARG_I64 && !s->column->is_packed;
 	for (uint32_t i = s->range.first; i < s->range.end; i++) {
@@ -76,8 +75,11 @@ static inline void visit_stretch(const struct making *m, const struct stretch *s
 		else if (!ht_arg_integer_at(t, s->column, i, &value))
 			continue;
 		uint64_t key = ht_sort_key_i64(value);
-		if (key >= low && key <= high && is_wanted(t, rows[i], m->kinds))
-			visit(v, key, rows[i]);
+		if (key < low || key > high)
+			continue;
+		uint32_t row = ht_arg_row(t, s->column, i);
+		if (is_wanted(t, row, m->kinds))
+			visit(v, key, row);
 	}
 }
 
@@ -356,7 +358,6 @@ enum ht_status ht_row_bounds_make(ht_ctx *ctx, const struct ht_trace *t, const c
 static void scan_column(const struct ht_trace *t, const struct ht_arg_column *column,
         const struct ht_row_bound *bounds, uint32_t kinds, int64_t value, struct found *f)
 {
-	const uint32_t *rows = ht_arg_rows(t, column);
 	for (uint64_t i = 0; i < column->n && !f->failed; i++) {
 		const struct ht_row_bound *bound = &bounds[i / VALUES_AT_ONCE];
 		int64_t here;
@@ -365,8 +366,8 @@ static void scan_column(const struct ht_trace *t, const struct ht_arg_column *co
 			continue;
 		}
 		if (ht_arg_integer_at(t, column, i, &here) && here == value &&
-		        is_wanted(t, rows[i], kinds))
-			add_row(f, rows[i]);
+		        is_wanted(t, ht_arg_row(t, column, i), kinds))
+			add_row(f, ht_arg_row(t, column, i));
 	}
 }
 

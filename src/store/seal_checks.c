@@ -24,7 +24,8 @@ struct checks {
 	        launching; /* by string id: 2 the name is of a call that launches, 1 it is not, 0 not yet known */
 	atomic_uchar *has_host; /* by track: some row is of the host */
 	atomic_ullong n_ends;   /* of the capture window */
-	uint64_t *keys;         /* record function ids */
+	uint64_t *keys;         /* record function ids, or bits for them */
+	atomic_ullong max_id;   /* the largest of them, as an unsigned number */
 	uint32_t *rows;
 	uint32_t name; /* what to look for */
 	struct streams *streams;
@@ -67,9 +68,8 @@ static enum ht_status by_rows(struct checks *c, check_fn *check)
 static bool find_near(
         const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row, size_t *hint)
 {
-	const uint32_t *rows = ht_arg_rows(t, column);
-	*hint = HT_LOWER_BOUND_NEAR(at, column->n, *hint, rows[at] < row);
-	return *hint < column->n && rows[*hint] == row;
+	*hint = HT_LOWER_BOUND_NEAR(at, column->n, *hint, ht_arg_row(t, column, at) < row);
+	return *hint < column->n && ht_arg_row(t, column, *hint) == row;
 }
 
 /* 1, 8, 9: GPU work against its launch and operator. */
@@ -250,24 +250,45 @@ static void check_collectives(struct checks *c, struct ht_range range, struct ht
 	}
 }
 
+static const struct ht_arg_column *sequence_numbers(const struct ht_trace *t)
+{
+	return ht_arg_find(t, "Sequence number", HT_ARG_I64);
+}
+
+static size_t pick_backward(const void *user, struct ht_range range, uint32_t *to)
+{
+	static const char prefix[] = "autograd::engine::evaluate_function";
+	const struct ht_trace *t = user;
+	const struct ht_arg_column *column = sequence_numbers(t);
+	size_t n = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		uint32_t row = ht_arg_row(t, column, i);
+		if (t->kind[row] != HT_KIND_CPU_OP ||
+		        strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1))
+			continue;
+		if (to)
+			to[n] = i;
+		n++;
+	}
+	return n;
+}
+
 /* 5: one sequence number, one backward operator: rows with a forward thread other than 0 are backward. */
 static enum ht_status check_sequences(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
-	const struct ht_arg_column *column = ht_arg_find(t, "Sequence number", HT_ARG_I64);
-	static const char prefix[] = "autograd::engine::evaluate_function";
-	size_t n = 0, cap = column ? column->n : 0;
-	uint64_t *keys = ht_arena_alloc(&c->arena, (cap + 1) * sizeof *keys);
-	uint32_t *rows = ht_arena_alloc(&c->arena, (cap + 1) * sizeof *rows);
-	if (!keys || !rows)
+	const struct ht_arg_column *column = sequence_numbers(t);
+	uint32_t *rows;
+	size_t n;
+	if (!column)
+		return HT_OK;
+	HT_TRY(ht_pick(c->ctx, (uint32_t)column->n, pick_backward, t, &c->arena, &rows, &n));
+	uint64_t *keys = ht_arena_alloc(&c->arena, (n + 1) * sizeof *keys);
+	if (!keys)
 		return ht_fail_nomem(c->ctx);
-	for (uint64_t i = 0; column && i < column->n; i++) {
-		uint32_t row = ht_arg_rows(t, column)[i];
-		if (t->kind[row] != HT_KIND_CPU_OP ||
-		        strncmp(ht_str(t, t->name[row]), prefix, sizeof prefix - 1))
-			continue;
-		keys[n] = ht_sort_key_i64(ht_arg_i64_at(t, column, i));
-		rows[n++] = row;
+	for (size_t i = 0; i < n; i++) {
+		keys[i] = ht_sort_key_i64(ht_arg_i64_at(t, column, rows[i]));
+		rows[i] = ht_arg_row(t, column, rows[i]);
 	}
 	HT_TRY(ht_sort_keys_shared(c->ctx, keys, rows, n));
 	for (size_t i = 1; i < n; i++)
@@ -297,7 +318,7 @@ static int64_t beside(const struct ht_trace *t, const struct ht_arg_column *colu
 {
 	if (!column)
 		return fallback;
-	uint64_t at = hint < column->n && ht_arg_rows(t, column)[hint] == row
+	uint64_t at = hint < column->n && ht_arg_row(t, column, hint) == row
 	                      ? hint
 	                      : ht_arg_position(t, column, row);
 	return at == UINT64_MAX ? fallback : ht_arg_i64_at(t, column, at);
@@ -325,7 +346,7 @@ static enum ht_status check_memory(struct checks *c)
 		return ht_fail_nomem(c->ctx);
 	uint32_t track = HT_NONE;
 	for (uint64_t i = 0; i < cap && cap < UINT32_MAX; i++) {
-		uint32_t row = ht_arg_rows(t, bytes)[i];
+		uint32_t row = ht_arg_row(t, bytes, i);
 		/* allocators that report apart have totals of their own */
 		if (t->kind[row] != HT_KIND_MEMORY ||
 		        (component && ht_arg_position(t, component, row) != UINT64_MAX))
@@ -338,7 +359,7 @@ static enum ht_status check_memory(struct checks *c)
 	}
 	HT_TRY(ht_sort_keys_shared(c->ctx, keys, at, n));
 	for (size_t i = 0; i < n; i++) {
-		uint32_t row = ht_arg_rows(t, bytes)[at[i]];
+		uint32_t row = ht_arg_row(t, bytes, at[i]);
 		int64_t slot = beside(t, id, at[i], row, 0) + 1 +
 		               17 * (beside(t, type, at[i], row, 0) != 0);
 		int64_t now = beside(t, total, at[i], row, HT_NO_I64), expected;
@@ -401,14 +422,20 @@ static void check_growth(struct checks *c, struct ht_range range, struct ht_tall
 	ht_tally_add(tally, HT_STAT_record_function_id_oddity, n);
 }
 
+/* The id of the i-th entry of the column, when it is of an operator or annotation; 0: none. */
+static int64_t entry_id(const struct ht_trace *t, const struct ht_arg_column *column, uint32_t i)
+{
+	int64_t id = ht_arg_i64_at(t, column, i);
+	return id && has_record_id(t, ht_arg_row(t, column, i)) ? id : 0;
+}
+
 static size_t pick_records(const void *user, struct ht_range range, uint32_t *to)
 {
 	const struct ht_trace *t = user;
 	const struct ht_arg_column *column = record_ids(t);
-	const uint32_t *rows = ht_arg_rows(t, column);
 	size_t n = 0;
 	for (uint32_t i = range.first; i < range.end; i++) {
-		if (!has_record_id(t, rows[i]) || !ht_arg_i64_at(t, column, i))
+		if (!entry_id(t, column, i))
 			continue;
 		if (to)
 			to[n] = i;
@@ -434,20 +461,68 @@ static void check_unique(struct checks *c, struct ht_range range, struct ht_tall
 	ht_tally_add(tally, HT_STAT_record_function_id_oddity, n);
 }
 
-static enum ht_status check_record_ids(struct checks *c)
+/* Ids anywhere: sort them. */
+static enum ht_status check_scattered(struct checks *c)
 {
 	const struct ht_trace *t = c->t;
-	const struct ht_arg_column *column = record_ids(t);
 	size_t n;
-	if (!column)
-		return HT_OK;
-	HT_TRY(ht_pick(c->ctx, (uint32_t)column->n, pick_records, t, &c->arena, &c->rows, &n));
+	HT_TRY(ht_pick(
+	        c->ctx, (uint32_t)record_ids(t)->n, pick_records, t, &c->arena, &c->rows, &n));
 	c->keys = ht_arena_alloc(&c->arena, (n + 1) * sizeof *c->keys);
 	if (!c->keys)
 		return ht_fail_nomem(c->ctx);
 	HT_TRY(by_ranges(c, n, list_records));
 	HT_TRY(ht_sort_keys_shared(c->ctx, c->keys, c->rows, n));
-	HT_TRY(by_ranges(c, n, check_unique));
+	return by_ranges(c, n, check_unique);
+}
+
+static void bound_records(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	const struct ht_arg_column *column = record_ids(c->t);
+	uint64_t max = 0;
+	(void)tally;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		uint64_t id = (uint64_t)entry_id(c->t, column, i);
+		max = id > max ? id : max;
+	}
+	unsigned long long known = atomic_load_explicit(&c->max_id, memory_order_relaxed);
+	while (max > known && !atomic_compare_exchange_weak(&c->max_id, &known, max))
+		;
+}
+
+/* A bit for each id: who finds it set has an id that another row has. */
+static void check_marks(struct checks *c, struct ht_range range, struct ht_tally *tally)
+{
+	const struct ht_arg_column *column = record_ids(c->t);
+	uint64_t n = 0;
+	for (uint32_t i = range.first; i < range.end; i++) {
+		uint64_t id = (uint64_t)entry_id(c->t, column, i), bit = (uint64_t)1 << id % 64;
+		if (id)
+			n += (__atomic_fetch_or(&c->keys[id / 64], bit, __ATOMIC_RELAXED) & bit) !=
+			     0;
+	}
+	ht_tally_add(tally, HT_STAT_record_function_id_oddity, n);
+}
+
+/* The profiler counts from 1, so ids are mostly as many as there are rows or a few times that: bits for them are less than
+ * a list to sort. */
+static enum ht_status check_record_ids(struct checks *c)
+{
+	const struct ht_trace *t = c->t;
+	const struct ht_arg_column *column = record_ids(t);
+	const uint64_t most_bits = 32;
+	if (!column)
+		return HT_OK;
+	HT_TRY(by_ranges(c, column->n, bound_records));
+	if (atomic_load(&c->max_id) / most_bits > column->n) {
+		HT_TRY(check_scattered(c));
+	} else {
+		size_t n_words = (size_t)(atomic_load(&c->max_id) / 64 + 1);
+		c->keys = ht_arena_alloc(&c->arena, n_words * sizeof *c->keys);
+		if (!c->keys)
+			return ht_fail_nomem(c->ctx);
+		HT_TRY(by_ranges(c, column->n, check_marks));
+	}
 	return by_ranges(c, t->n_track_rows, check_growth);
 }
 

@@ -49,12 +49,13 @@ static void read_column(
         const struct flows *s, const struct ht_arg_column *column, uint32_t first, uint32_t end)
 {
 	const struct ht_trace *t = s->t;
-	const uint32_t *rows = ht_arg_rows(t, column), *wanted = s->f->rows;
-	uint64_t i = ht_lower_bound_u32(rows, column->n, wanted[first]);
+	const uint32_t *wanted = s->f->rows;
+	uint64_t i = ht_arg_lower_bound(t, column, 0, column->n, wanted[first]);
 	for (uint32_t k = first; k < end && i < column->n; i++) {
-		while (k < end && wanted[k] < rows[i])
+		uint32_t row = ht_arg_row(t, column, i);
+		while (k < end && wanted[k] < row)
 			k++;
-		if (k == end || wanted[k] != rows[i])
+		if (k == end || wanted[k] != row)
 			continue;
 		uint64_t value = (uint64_t)ht_arg_i64_at(t, column, i);
 		if (column->type == HT_ARG_STR)

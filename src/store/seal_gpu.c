@@ -343,6 +343,9 @@ static enum ht_status seal(struct builder *b, struct ht_tally *tally)
 {
 	HT_TRY(list_work(b));
 	HT_TRY(link_work(b, tally));
+	/* what launches and operators were found by is not needed any more, and as large as what follows */
+	ht_arena_done(&b->arena);
+	ht_arena_init(&b->arena, b->ctx->mem);
 	return index_launches(b);
 }
 

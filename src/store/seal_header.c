@@ -140,7 +140,7 @@ static int64_t rank_from_collectives(const struct ht_trace *t)
 {
 	const struct ht_arg_column *column = ht_arg_find(t, "Rank", HT_ARG_I64);
 	for (uint64_t i = 0; column && i < column->n; i++) {
-		uint32_t row = ht_arg_rows(t, column)[i];
+		uint32_t row = ht_arg_row(t, column, i);
 		const char *what = ht_arg_str(t, "Collective name", row);
 		const char *ranks = ht_arg_str(t, "Process Group Ranks", row);
 		if (!what || strstr(what, "send") || strstr(what, "recv") || !ranks ||
@@ -166,7 +166,7 @@ static bool names_process(const struct ht_trace *t, const char *name)
 	uint32_t id = ht_str_find(t, name);
 	for (uint64_t i = 0; id != HT_NO_STR && column && i < column->n; i++)
 		if ((uint32_t)ht_arg_i64_at(t, column, i) == id &&
-		        t->ph[ht_arg_rows(t, column)[i]] == 'M')
+		        t->ph[ht_arg_row(t, column, i)] == 'M')
 			return true;
 	return false;
 }

@@ -92,12 +92,12 @@ static enum ht_status name_tracks(ht_ctx *ctx, struct ht_trace *t, struct ht_are
 	struct ht_track *tracks = HT_MUTABLE(struct ht_track, t->tracks);
 	const struct ht_arg_column *column = ht_arg_find(t, "name", HT_ARG_STR);
 	uint32_t process = ht_str_find(t, "process_name"), thread = ht_str_find(t, "thread_name");
-	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
 	uint32_t *named_at = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *named_at);
 	if (!named_at)
 		return ht_fail_nomem(ctx);
 	for (uint64_t i = 0; column && i < column->n; i++) {
-		uint32_t row = rows[i], value = (uint32_t)ht_arg_i64_at(t, column, i);
+		uint32_t row = ht_arg_row(t, column, i),
+		         value = (uint32_t)ht_arg_i64_at(t, column, i);
 		struct ht_track *track = &tracks[t->track[row]];
 		if (t->ph[row] != 'M' || t->name[row] == HT_NO_STR)
 			continue;

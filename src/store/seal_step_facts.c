@@ -30,7 +30,7 @@ static void add_activities(struct facts *f)
 	for (size_t i = 0; i < t->n_steps; i++)
 		f->steps[i].done_ns = f->steps[i].end_ns;
 	for (size_t i = 0; i < t->n_gpu; i++) {
-		uint32_t row = t->gpu[i].row, step = t->step[row];
+		uint32_t row = t->gpu[i].row, step = ht_step_of(t, row);
 		if (step == HT_NONE || !ht_is_span(t, row))
 			continue;
 		f->steps[step].n_work++;
@@ -54,7 +54,7 @@ static bool find_launching(struct facts *f)
 static bool is_call_of_step(const struct ht_trace *t, uint32_t row)
 {
 	return ht_kind_is_call(t->kind[row]) && t->name[row] != HT_NO_STR &&
-	       t->step[row] != HT_NONE;
+	       ht_step_of(t, row) != HT_NONE;
 }
 
 static bool list_missing(struct facts *f)
@@ -140,7 +140,7 @@ static bool count_steps(struct facts *f, bool only_missing, uint32_t *n_steps)
 		uint32_t row = only_missing ? rows[i] : (uint32_t)i;
 		if (!is_call_of_step(t, row) || !f->launching[t->name[row]])
 			continue;
-		uint64_t pair = (uint64_t)t->name[row] << 32 | t->step[row];
+		uint64_t pair = (uint64_t)t->name[row] << 32 | ht_step_of(t, row);
 		if (pair != last)
 			ok = HT_VEC_PUSH(f->ctx->mem, &pairs, uint64_t, pair);
 		last = pair;
@@ -168,7 +168,7 @@ static bool add_missing(struct facts *f)
 		return false;
 	for (size_t i = 0; i < f->missing.n; i++) {
 		uint32_t name = t->name[rows[i]];
-		f->steps[t->step[rows[i]]].n_missing += n_lacking[name] < n_all[name];
+		f->steps[ht_step_of(t, rows[i])].n_missing += n_lacking[name] < n_all[name];
 	}
 	return true;
 }

@@ -48,7 +48,8 @@ struct steps {
 	int64_t *
 	        numbers; /* by string id, so that each name is looked at once; HT_NO_I64: no step */
 	atomic_bool has_names; /* some are steps */
-	uint32_t *step;        /* the section */
+	uint8_t *step;         /* the section */
+	unsigned width;        /* of its rows */
 	struct ht_step_threads threads;
 };
 
@@ -175,10 +176,10 @@ static void part_steps(struct ht_step *steps, size_t n)
 static bool list_named(struct ht_trace *t, struct named_steps *named)
 {
 	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
-	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
 	size_t at = 0;
 	for (uint64_t i = 0; ids && i < ids->n; i++) {
-		if (!is_named_work(t, rows[i]))
+		uint32_t row = ht_arg_row(t, ids, i);
+		if (!is_named_work(t, row))
 			continue;
 		struct ht_step step = { .number = ht_arg_i64_at(t, ids, i),
 			.is_named = 1,
@@ -191,7 +192,7 @@ static bool list_named(struct ht_trace *t, struct named_steps *named)
 			        !slot_new(named))
 				return false;
 		}
-		add_work(t, rows[i], (struct ht_step *)named->list.data + at);
+		add_work(t, row, (struct ht_step *)named->list.data + at);
 	}
 	return true;
 }
@@ -216,8 +217,7 @@ static enum ht_status name_steps(ht_ctx *ctx, struct ht_trace *t)
 static enum ht_status assign_named(ht_ctx *ctx, struct ht_trace *t)
 {
 	const struct ht_arg_column *ids = ht_arg_find(t, "Step Id", HT_ARG_I64);
-	const uint32_t *rows = ids ? ht_arg_rows(t, ids) : NULL;
-	uint32_t *step = HT_MUTABLE(uint32_t, t->step);
+	uint8_t *step = HT_MUTABLE(uint8_t, t->step);
 	struct named_steps named = { .mem = ctx->mem };
 	bool ok = true;
 	size_t at = 0;
@@ -225,10 +225,12 @@ static enum ht_status assign_named(ht_ctx *ctx, struct ht_trace *t)
 		ok = HT_VEC_PUSH(ctx->mem, &named.list, struct ht_step, t->steps[i]);
 	ok = ok && slot_new(&named);
 	for (uint64_t i = 0; ok && ids && i < ids->n; i++) {
-		if (!is_named_work(t, rows[i]))
+		uint32_t row = ht_arg_row(t, ids, i);
+		if (!is_named_work(t, row))
 			continue;
 		at = find_named(&named, ht_arg_i64_at(t, ids, i), at);
-		step[rows[i]] = at == SIZE_MAX ? HT_NONE : (uint32_t)at;
+		ht_narrow_put(step, ht_step_width(t->n_steps), row,
+		        at == SIZE_MAX ? HT_NONE : (uint32_t)at);
 	}
 	named_done(&named);
 	return ok ? HT_OK : ht_fail_nomem(ctx);
@@ -307,10 +309,10 @@ static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
 	for (uint32_t row = range.first; row < range.end; row++) {
 		bool host = !ht_kind_is_device(t->kind[row]) && !(t->flags[row] & HT_EV_NO_TS) &&
 		            t->kind[row] != HT_KIND_METADATA && t->kind[row] != HT_KIND_TRACE_SPAN;
-		s->step[row] = HT_NONE;
-		if (host && t->n_steps)
-			s->step[row] = last_step = ht_step_thread_at(&s->threads,
+		if (host)
+			last_step = ht_step_thread_at(&s->threads,
 			        ht_step_thread_of(&s->threads, row), t->ts_ns[row], last_step);
+		ht_narrow_put(s->step, s->width, row, host ? last_step : HT_NONE);
 	}
 	return HT_OK;
 }
@@ -318,10 +320,14 @@ static enum ht_status assign_range(void *user, size_t i_range, int i_worker)
 static enum ht_status assign_rows(
         ht_ctx *ctx, struct ht_trace *t, const struct ht_step_threads *threads)
 {
-	struct steps s = { .ctx = ctx, .t = t, .threads = *threads };
-	s.step = HT_SECTION_ALLOC(ctx, t, step, uint32_t, ht_n_events(t));
-	return s.step ? ht_parallel(ctx, ht_n_ranges(ctx, ht_n_events(t)), assign_range, &s)
-	              : ht_fail_nomem(ctx);
+	struct steps s = {
+		.ctx = ctx, .t = t, .threads = *threads, .width = ht_step_width(t->n_steps)
+	};
+	s.step = HT_SECTION_ALLOC(ctx, t, step, uint8_t, (size_t)ht_n_events(t) * s.width);
+	if (!s.step)
+		return ht_fail_nomem(ctx);
+	return s.width ? ht_parallel(ctx, ht_n_ranges(ctx, ht_n_events(t)), assign_range, &s)
+	               : HT_OK;
 }
 
 /* ---- steps of GPU work ---- */
@@ -330,7 +336,8 @@ struct work {
 	ht_ctx *ctx;
 	const struct ht_trace *t;
 	const struct ht_step_threads *threads;
-	uint32_t *step;       /* the section */
+	uint8_t *step;        /* the section */
+	unsigned width;       /* of its rows */
 	atomic_llong *first;  /* by track: when the first of its work that has a launch starts */
 	atomic_bool has_lost; /* some work has none */
 	/* of annotations */
@@ -354,6 +361,11 @@ static uint32_t step_at(const struct work *w, int64_t ts, uint32_t hint)
 	               : HT_NONE;
 }
 
+static void put_step(const struct work *w, uint32_t row, uint32_t step)
+{
+	ht_narrow_put(w->step, w->width, row, step);
+}
+
 static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
 {
 	struct work *w = user;
@@ -367,9 +379,9 @@ static enum ht_status step_by_launch(void *user, size_t i_range, int i_worker)
 		bool launched = gpu->launch != HT_NONE;
 		/* steps seen on the GPU only: work belongs to the window it runs in */
 		if (!t->meta_->has_host_steps)
-			w->step[gpu->row] = last = step_at(w, t->ts_ns[gpu->row], last);
+			put_step(w, gpu->row, last = step_at(w, t->ts_ns[gpu->row], last));
 		else if (launched)
-			w->step[gpu->row] = w->step[gpu->launch];
+			put_step(w, gpu->row, ht_step_of(t, gpu->launch));
 		if (launched)
 			lower(&w->first[t->track[gpu->row]], t->ts_ns[gpu->row]);
 		has_lost |= !launched;
@@ -394,7 +406,7 @@ static enum ht_status step_lost(void *user, size_t i_range, int i_worker)
 		        atomic_load_explicit(&w->first[t->track[row]], memory_order_relaxed);
 		bool is_later = first == INT64_MAX || t->ts_ns[row] >= first;
 		if (t->gpu[i].launch == HT_NONE && is_later)
-			w->step[row] = step_at(w, t->ts_ns[row], HT_NONE);
+			put_step(w, row, step_at(w, t->ts_ns[row], HT_NONE));
 	}
 	return HT_OK;
 }
@@ -403,7 +415,11 @@ static enum ht_status assign_work(ht_ctx *ctx, struct ht_trace *t, struct ht_are
         const struct ht_step_threads *threads)
 {
 	struct work w = {
-		.ctx = ctx, .t = t, .threads = threads, .step = HT_MUTABLE(uint32_t, t->step)
+		.ctx = ctx,
+		.t = t,
+		.threads = threads,
+		.step = HT_MUTABLE(uint8_t, t->step),
+		.width = ht_step_width(t->n_steps),
 	};
 	size_t n_ranges = ht_n_ranges(ctx, t->n_gpu);
 	w.first = ht_arena_alloc(arena, (t->n_tracks + 1) * sizeof *w.first);
@@ -455,9 +471,9 @@ static enum ht_status step_annotations(void *user, size_t i_range, int i_worker)
 		int64_t id = is_wait ? HT_NO_I64 : ht_arg_cursor_i64(&ids, row, HT_NO_I64);
 		uint32_t of = id == HT_NO_I64 ? HT_NONE : first_with(&host, id);
 		if (of != HT_NONE)
-			w->step[row] = w->step[of];
+			put_step(w, row, ht_step_of(w->t, of));
 		else if (!(w->t->flags[row] & HT_EV_NO_TS))
-			w->step[row] = step_at(w, w->t->ts_ns[row], HT_NONE);
+			put_step(w, row, step_at(w, w->t->ts_ns[row], HT_NONE));
 	}
 	return HT_OK;
 }
@@ -466,7 +482,11 @@ static enum ht_status step_gpu_annotations(ht_ctx *ctx, struct ht_trace *t, stru
         const struct ht_step_threads *threads)
 {
 	struct work w = {
-		.ctx = ctx, .t = t, .threads = threads, .step = HT_MUTABLE(uint32_t, t->step)
+		.ctx = ctx,
+		.t = t,
+		.threads = threads,
+		.step = HT_MUTABLE(uint8_t, t->step),
+		.width = ht_step_width(t->n_steps),
 	};
 	uint32_t *rows;
 	HT_TRY(ht_pick(ctx, ht_n_events(t), pick_annotations, t, arena, &rows, &w.n_rows));
@@ -502,7 +522,7 @@ static enum ht_status link_range(void *user, size_t i_range, int i_worker)
 	struct ht_arg_cursor parents = ht_arg_cursor_of(t, p->parents);
 	(void)i_worker;
 	for (uint32_t i = range.first; i < range.end; i++) {
-		uint32_t row = p->rows[i] = ht_arg_rows(t, p->ids)[i];
+		uint32_t row = p->rows[i] = ht_arg_row(t, p->ids, i);
 		int64_t id = ht_arg_cursor_i64(&parents, row, HT_NO_I64);
 		uint32_t parent = id == HT_NO_I64 ? HT_NONE : first_with(&by_id, id);
 		/* a caller starts before its callee: this also keeps walks up from going round */

@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/thread.h"
+#include "store/row_order.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ struct tracks {
 	struct ht_trace *t;
 	uint32_t *rows;   /* the section track_rows */
 	uint32_t *parent; /* the section parent */
-	uint64_t *keys;   /* sort keys, parallel to rows; later the roots of slices */
+	uint64_t *roots;  /* of slices of tracks that were cut, parallel to rows; else NULL */
 	struct slice *slices;
 	int64_t *limits_ns;    /* by slice: its rows start before, unless it is a track's last */
 	uint32_t *first_slice; /* by track, and the end */
@@ -194,9 +195,7 @@ static enum ht_status place_share(void *user, size_t i_share, int i_worker)
 		if (!is_timed(t, row))
 			continue;
 		slice = slice_of(s, row, slice);
-		uint32_t place = at[slice]++;
-		s->rows[place] = row;
-		s->keys[place] = ht_sort_key_i64(t->ts_ns[row]);
+		s->rows[at[slice]++] = row;
 	}
 	return HT_OK;
 }
@@ -248,8 +247,7 @@ static enum ht_status group(struct tracks *s, struct ht_arena *arena)
 	HT_TRY(ht_parallel(s->ctx, s->n_shares, count_share, s));
 	uint32_t n = place_slices(s);
 	s->rows = HT_SECTION_ALLOC(s->ctx, t, track_rows, uint32_t, n);
-	s->keys = ht_arena_alloc(arena, ((size_t)n + 1) * sizeof *s->keys);
-	if (!s->rows || !s->keys)
+	if (!s->rows)
 		return ht_fail_nomem(s->ctx);
 	return ht_parallel(s->ctx, s->n_shares, place_share, s);
 }
@@ -293,32 +291,11 @@ static enum ht_status pair_begin_end(
 	return ok ? HT_OK : ht_fail_nomem(s->ctx);
 }
 
-static bool sort_range(struct tracks *s, uint32_t first, uint32_t n)
-{
-	return ht_sort_keys(s->ctx->mem, s->keys + first, s->rows + first, n);
-}
-
-/* By time, which is in keys; rows that start together by length, longest first. The sort is stable, so rows come
- * last. */
 static enum ht_status sort_slice(struct tracks *s, const struct slice *slice)
 {
-	const struct ht_trace *t = s->t;
-	uint32_t first = slice->first, end = first + slice->n;
-	if (!sort_range(s, first, slice->n))
-		return ht_fail_nomem(s->ctx);
-	for (uint32_t i = first; i < end;) {
-		uint32_t j = i + 1;
-		while (j < end && s->keys[j] == s->keys[i])
-			j++;
-		if (j - i > 1) {
-			for (uint32_t k = i; k < j; k++)
-				s->keys[k] = ~ht_sort_key_i64(t->dur_ns[s->rows[k]]);
-			if (!sort_range(s, i, j - i))
-				return ht_fail_nomem(s->ctx);
-		}
-		i = j;
-	}
-	return HT_OK;
+	return ht_rows_order(s->ctx->mem, s->t, s->rows + slice->first, slice->n)
+	               ? HT_OK
+	               : ht_fail_nomem(s->ctx);
 }
 
 /* Add what was seen of a slice. */
@@ -348,8 +325,6 @@ static enum ht_status do_track(struct tracks *s, uint32_t i_track, struct worker
 	if (atomic_load_explicit(&s->has_begins[i_track], memory_order_relaxed)) {
 		/* durations of B rows come from their E rows, and change the order of ties */
 		HT_TRY(pair_begin_end(s, track, &worker->tally));
-		for (uint32_t i = track->first; i < track->first + track->n; i++)
-			s->keys[i] = ht_sort_key_i64(t->ts_ns[s->rows[i]]);
 		for (uint32_t i = first; i < end; i++)
 			HT_TRY(sort_slice(s, &s->slices[i]));
 	}
@@ -374,7 +349,7 @@ static enum ht_status do_slice(void *user, size_t i_task, int i_worker)
 	slice->tree->rows = s->rows + slice->first;
 	slice->tree->n = slice->n;
 	slice->tree->roots =
-	        s->first_slice[slice->track] == i_slice ? NULL : s->keys + slice->first;
+	        s->first_slice[slice->track] == i_slice ? NULL : s->roots + slice->first;
 	return ht_slice_grow(s->ctx, s->t, slice->tree);
 }
 
@@ -420,7 +395,9 @@ static enum ht_status give_trees(struct tracks *s, struct ht_arena *arena)
 			return ht_fail_nomem(s->ctx);
 		s->n_trees++;
 	}
-	return HT_OK;
+	if (s->n_trees)
+		s->roots = ht_arena_room(arena, (s->t->n_track_rows + 1) * sizeof *s->roots);
+	return s->n_trees && !s->roots ? ht_fail_nomem(s->ctx) : HT_OK;
 }
 
 /* ---- all ---- */

@@ -40,7 +40,7 @@ void ht_row_walk_done(ht_ctx *ctx, struct ht_row_walk *walk);
 static inline const uint32_t *ht_row_items(
         const struct ht_trace *trace, uint32_t row, size_t *ret_n)
 {
-	const uint32_t *offsets = trace->shape_offsets + trace->shape[row];
+	const uint32_t *offsets = trace->shape_offsets + ht_shape_of(trace, row);
 	*ret_n = offsets[1] - offsets[0];
 	return trace->shape_items + offsets[0];
 }
@@ -50,13 +50,12 @@ static inline bool ht_row_walk_find(
         struct ht_row_walk *walk, uint32_t i_column, uint32_t row, uint64_t *ret_at)
 {
 	const struct ht_arg_column *column = &walk->trace->arg_columns[i_column];
-	const uint32_t *rows = walk->trace->arg_rows + column->first_row;
 	uint64_t at = walk->at[i_column];
-	while (at < column->n && rows[at] < row)
+	while (at < column->n && ht_arg_row(walk->trace, column, at) < row)
 		at++;
 	walk->at[i_column] = at;
 	*ret_at = at;
-	return at < column->n && rows[at] == row;
+	return at < column->n && ht_arg_row(walk->trace, column, at) == row;
 }
 
 #endif

@@ -128,9 +128,13 @@ const struct ht_arg_column *ht_arg_find(
 	return id == HT_NO_STR ? NULL : find_column(t, id, type);
 }
 
-const uint32_t *ht_arg_rows(const struct ht_trace *t, const struct ht_arg_column *column)
+uint64_t ht_arg_lower_bound(const struct ht_trace *t, const struct ht_arg_column *column,
+        uint64_t low, uint64_t high, uint32_t row)
 {
-	return t->arg_rows + column->first_row;
+	if (!column->is_packed)
+		return low +
+		       ht_lower_bound_u32(t->arg_rows + column->first_row + low, high - low, row);
+	return low + HT_LOWER_BOUND(at, high - low, ht_arg_row(t, column, low + at) < row);
 }
 
 static const struct ht_pack_block *block_of(
@@ -172,9 +176,8 @@ double ht_arg_f64_at(const struct ht_trace *t, const struct ht_arg_column *colum
 
 uint64_t ht_arg_position(const struct ht_trace *t, const struct ht_arg_column *column, uint32_t row)
 {
-	const uint32_t *rows = ht_arg_rows(t, column);
-	uint64_t low = ht_lower_bound_u32(rows, column->n, row);
-	return low < column->n && rows[low] == row ? low : UINT64_MAX;
+	uint64_t low = ht_arg_lower_bound(t, column, 0, column->n, row);
+	return low < column->n && ht_arg_row(t, column, low) == row ? low : UINT64_MAX;
 }
 
 bool ht_arg_integer_at(
@@ -239,11 +242,10 @@ enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *t, const cha
 		const struct ht_arg_column *column = &t->arg_columns[c];
 		if (column->key != id || column->top_level)
 			continue;
-		const uint32_t *rows = ht_arg_rows(t, column);
 		for (uint64_t i = 0; i < column->n; i++) {
 			int64_t value;
 			if (ht_arg_integer_at(t, column, i, &value))
-				values[rows[i]] = value;
+				values[ht_arg_row(t, column, i)] = value;
 		}
 	}
 	*ret_values = values;
@@ -278,31 +280,33 @@ size_t ht_arg_cursor_n(const struct ht_arg_cursor *cursor)
 static uint64_t seek(struct ht_arg_cursor *cursor, size_t c, uint32_t row)
 {
 	const struct ht_arg_column *column = cursor->columns[c];
-	const uint32_t *rows = ht_arg_rows(cursor->trace, column);
+	const struct ht_trace *t = cursor->trace;
 	uint64_t low = cursor->at[c], high = column->n;
 	/* mostly at the next, or between the same two as the one before */
-	if (low + 1 < high && rows[low + 1] == row)
+	if (low + 1 < high && ht_arg_row(t, column, low + 1) == row)
 		return cursor->at[c] = low + 1;
-	if (low < high && rows[low] >= row && (!low || rows[low - 1] < row))
-		return rows[low] == row ? low : UINT64_MAX;
-	if (low + 1 < high && rows[low] < row && rows[low + 1] >= row) {
+	if (low < high && ht_arg_row(t, column, low) >= row &&
+	        (!low || ht_arg_row(t, column, low - 1) < row))
+		return ht_arg_row(t, column, low) == row ? low : UINT64_MAX;
+	if (low + 1 < high && ht_arg_row(t, column, low) < row &&
+	        ht_arg_row(t, column, low + 1) >= row) {
 		cursor->at[c] = low + 1;
-		return rows[low + 1] == row ? low + 1 : UINT64_MAX;
+		return ht_arg_row(t, column, low + 1) == row ? low + 1 : UINT64_MAX;
 	}
-	if (low && rows[low - 1] >= row) {
+	if (low && ht_arg_row(t, column, low - 1) >= row) {
 		high = low;
 		low = 0;
-	} else if (low || !high || rows[0] >= row) {
+	} else if (low || !high || ht_arg_row(t, column, 0) >= row) {
 		uint64_t step = 1;
-		while (step <= high - low && rows[low + step - 1] < row) {
+		while (step <= high - low && ht_arg_row(t, column, low + step - 1) < row) {
 			low += step;
 			step *= 2;
 		}
 		high = step < high - low ? low + step : high;
 	}
-	low += ht_lower_bound_u32(rows + low, high - low, row);
+	low = ht_arg_lower_bound(t, column, low, high, row);
 	cursor->at[c] = low;
-	return low < column->n && rows[low] == row ? low : UINT64_MAX;
+	return low < column->n && ht_arg_row(t, column, low) == row ? low : UINT64_MAX;
 }
 
 int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback)

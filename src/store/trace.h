@@ -8,6 +8,7 @@
  *
  *   row ─► ts dur name cat ph kind track shape          dense, one entry per row
  *   row ─► parent step                                   dense, built at seal (seal_*.c)
+ *   shape and step take as few bytes as their numbers need: ht_shape_of, ht_step_of
  *   arg column (key, type) ─► rows[] values[]            sparse, rows ascending
  *   gpu[i] ─► row class device stream launch op          one per piece of GPU work, by row
  *   track ─► (pid, tid), rows sorted by time
@@ -119,7 +120,7 @@ struct ht_arg_column {
 	uint8_t is_packed; /* values are in blocks: from tables of many rows */
 	uint32_t rows_of;  /* the column whose rows are the same ones: itself, or one before it */
 	uint32_t pad;
-	uint64_t first_row;   /* slice of arg_rows */
+	uint64_t first_row;   /* slice of arg_rows, of a packed one of row_blocks; see ht_arg_row */
 	uint64_t first_byte;  /* slice of arg_values */
 	uint64_t first_block; /* slice of arg_blocks, HT_PACK_VALUES each */
 	uint64_t n;
@@ -306,6 +307,54 @@ static inline bool ht_kind_is_device(uint8_t kind)
 	       kind == HT_KIND_SYNC || kind == HT_KIND_CUDA_EVENT || kind == HT_KIND_PROFILER_RANGE;
 }
 
+/* ---- narrow columns: one, two or four bytes a row ---- */
+
+static inline uint32_t ht_narrow_get(const uint8_t *bytes, unsigned width, size_t i)
+{
+	if (width == 1)
+		return bytes[i];
+	if (width == 2)
+		return ((const uint16_t *)(const void *)bytes)[i];
+	return ((const uint32_t *)(const void *)bytes)[i];
+}
+
+/* Of HT_NONE the lowest bytes, which are all ones. */
+static inline void ht_narrow_put(uint8_t *bytes, unsigned width, size_t i, uint32_t value)
+{
+	if (width == 1)
+		bytes[i] = (uint8_t)value;
+	else if (width == 2)
+		((uint16_t *)(void *)bytes)[i] = (uint16_t)value;
+	else if (width == 4)
+		((uint32_t *)(void *)bytes)[i] = value;
+}
+
+/* Bytes of a row in shape, and in step: with no steps there is nothing to keep. */
+static inline unsigned ht_shape_width(size_t n_shapes)
+{
+	return n_shapes <= 1 << 8 ? 1 : n_shapes <= 1 << 16 ? 2 : 4;
+}
+static inline unsigned ht_step_width(size_t n_steps)
+{
+	return !n_steps ? 0 : n_steps < UINT8_MAX ? 1 : n_steps < UINT16_MAX ? 2 : 4;
+}
+
+/* Which keys the row has, in which order: an index into shapes. */
+static inline uint32_t ht_shape_of(const struct ht_trace *t, uint32_t row)
+{
+	return ht_narrow_get(t->shape, ht_shape_width(t->n_shape_offsets - 1), row);
+}
+
+/* The step of a row, an index into steps; HT_NONE outside. */
+static inline uint32_t ht_step_of(const struct ht_trace *t, uint32_t row)
+{
+	unsigned width = ht_step_width(t->n_steps);
+	if (!width)
+		return HT_NONE;
+	uint32_t step = ht_narrow_get(t->step, width, row);
+	return step == HT_NONE >> (32 - 8 * width) ? HT_NONE : step;
+}
+
 /* How many rows are of a kind. */
 size_t ht_n_of_kind(const struct ht_trace *t, enum ht_kind kind);
 
@@ -319,7 +368,19 @@ const char *ht_cat(const struct ht_trace *trace, uint32_t row);
 /* The column of a key and type, or NULL. */
 const struct ht_arg_column *ht_arg_find(
         const struct ht_trace *trace, const char *key, enum ht_arg_type type);
-const uint32_t *ht_arg_rows(const struct ht_trace *trace, const struct ht_arg_column *column);
+/* The row of the i-th entry; rows ascend. */
+static inline uint32_t ht_arg_row(
+        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
+{
+	if (!column->is_packed)
+		return t->arg_rows[column->first_row + i];
+	unsigned at = i % HT_PACK_VALUES;
+	const struct ht_pack_block *block = &t->row_blocks[column->first_row + i / HT_PACK_VALUES];
+	return (uint32_t)ht_pack_i64(block, t->row_words, at) + at;
+}
+/* The first of the entries [low, high) whose row is not before that one; high when all are. */
+uint64_t ht_arg_lower_bound(const struct ht_trace *trace, const struct ht_arg_column *column,
+        uint64_t low, uint64_t high, uint32_t row);
 /* The i-th entry of a column, widened. Strings and JSON give the string id. */
 int64_t ht_arg_i64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
 double ht_arg_f64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);

@@ -115,8 +115,10 @@ enum ht_pf_event {
 	HT_PF_EVENT_EXTRA_COUNTER_F64 = 46,
 	HT_PF_EVENT_FLOW = 47,
 	HT_PF_EVENT_FLOW_END = 48,
+	HT_PF_EVENT_CALLSTACK = 55,
 	HT_PF_EVENT_CALLSTACK_IID = 56,
-	HT_PF_EVENT_OWN_DURATION = 990, /* of own_event */
+	HT_PF_EVENT_OWN_DURATION = 990,     /* of own_event */
+	HT_PF_EVENT_GPU_CORRELATION = 3000, /* the GPU work that a call started */
 };
 /* Events as Chrome's JSON has them, in the fields of a TrackEvent. */
 enum ht_pf_legacy {
@@ -159,13 +161,22 @@ enum ht_pf_interned {
 	HT_PF_CALLSTACKS = 7,
 	HT_PF_GPU_SPECIFICATIONS = 24,
 	HT_PF_ARG_TEXTS = 29,
+	HT_PF_COUNTER_DESCRIPTORS = 47,
+	HT_PF_COMPUTE_KERNELS = 1000,
+	HT_PF_COMPUTE_ARG_NAMES = 1001,
 };
 enum {
 	HT_PF_IID = 1,
 	HT_PF_IID_TEXT = 2,
 	HT_PF_FRAME_FUNCTION = 2,
 	HT_PF_CALLSTACK_FRAME = 2, /* the outermost first */
-	HT_PF_IID_OWN_JSON = 990,  /* 1: the text is a JSON value, not a string */
+	HT_PF_INLINE_FRAME = 1,    /* of a call stack in the event, likewise */
+	HT_PF_INLINE_FUNCTION = 1,
+	HT_PF_KERNEL_NAME = 2, /* of a compute kernel: mangled, and as people read it */
+	HT_PF_KERNEL_DEMANGLED = 3,
+	HT_PF_IID_DESCRIPTOR = 2, /* of GPU counters, and whose they are */
+	HT_PF_IID_GPU = 3,
+	HT_PF_IID_OWN_JSON = 990, /* 1: the text is a JSON value, not a string */
 };
 
 enum { HT_PF_DEFAULT_CLOCK = 58, HT_PF_DEFAULT_EVENT = 11 };
@@ -194,7 +205,12 @@ enum ht_pf_own_file {
 };
 enum ht_pf_own_layout { HT_PF_LAYOUT_IID = 1, HT_PF_LAYOUT_PHASE = 2, HT_PF_LAYOUT_KEY = 3 };
 
-enum ht_pf_gpu_counters { HT_PF_GPU_DESCRIPTOR = 1, HT_PF_GPU_VALUE = 2, HT_PF_GPU_ID = 3 };
+enum ht_pf_gpu_counters {
+	HT_PF_GPU_DESCRIPTOR = 1,
+	HT_PF_GPU_VALUE = 2,
+	HT_PF_GPU_ID = 3,
+	HT_PF_GPU_DESCRIPTOR_IID = 4,
+};
 enum { HT_PF_GPU_SPEC = 1 };
 enum ht_pf_gpu_spec { HT_PF_SPEC_ID = 1, HT_PF_SPEC_NAME = 2 };
 enum ht_pf_gpu_value { HT_PF_VALUE_ID = 1, HT_PF_VALUE_I64 = 2, HT_PF_VALUE_F64 = 3 };
@@ -209,8 +225,26 @@ enum ht_pf_stage {
 	HT_PF_STAGE_QUEUE_IID = 13,
 	HT_PF_STAGE_IID = 14,
 	HT_PF_STAGE_NAME = 17,
+	HT_PF_STAGE_WAITS = 18,
+	HT_PF_STAGE_KERNEL_IID = 19,
 	HT_PF_STAGE_NAME_IID = 20,
 	HT_PF_STAGE_LAUNCH = 21,
 };
+/* How a kernel was launched: sizes of three numbers each, further values by name. */
+enum { HT_PF_LAUNCH_GRID = 1, HT_PF_LAUNCH_BLOCK = 2, HT_PF_LAUNCH_ARG = 3 };
+enum ht_pf_launch_arg {
+	HT_PF_LAUNCH_NAME_IID = 1,
+	HT_PF_LAUNCH_NAME = 2,
+	HT_PF_LAUNCH_I64 = 3,
+	HT_PF_LAUNCH_U64 = 4,
+	HT_PF_LAUNCH_F64 = 5,
+	HT_PF_LAUNCH_TEXT = 6,
+	HT_PF_LAUNCH_TEXT_IID = 7,
+};
+
+/* Processes and threads of the machine. */
+enum { HT_PF_TREE_PROCESS = 1, HT_PF_TREE_THREAD = 2 };
+enum { HT_PF_TREE_PID = 1, HT_PF_TREE_COMMAND = 3 };
+enum { HT_PF_TREE_TID = 1, HT_PF_TREE_THREAD_NAME = 2, HT_PF_TREE_TGID = 3 };
 
 #endif

@@ -172,8 +172,8 @@ bool ht_row_filter_keeps(const struct ht_row_filter *rows, uint32_t row)
 		return true;
 	if (!rows->category[t->cat[row]] || !rows->track[t->track[row]])
 		return false;
-	if (filter->steps.some &&
-	        (t->step[row] == HT_NONE ? !starts_in_step(rows, row) : !rows->step[t->step[row]]))
+	if (filter->steps.some && (ht_step_of(t, row) == HT_NONE ? !starts_in_step(rows, row)
+	                                                         : !rows->step[ht_step_of(t, row)]))
 		return false;
 	return !filter->has_window || overlaps_window(rows, row);
 }

@@ -100,7 +100,7 @@ static uint32_t find_layout(struct ht_pft *p, uint32_t row, bool adds_args)
 
 static uint32_t layout_of(struct ht_pft *p, uint32_t row, bool adds_args)
 {
-	uint32_t shape = p->t->shape[row];
+	uint32_t shape = ht_shape_of(p->t, row);
 	if (adds_args)
 		return find_layout(p, row, true);
 	if (!p->shapes[shape] || p->shape_phases[shape] != p->t->ph[row]) {

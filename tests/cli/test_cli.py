@@ -211,6 +211,17 @@ def test_unreadable_inputs(tmp_path):
         assert line.startswith("holotrace: ") and name in line and line.count("\n") == 1
 
 
+def test_a_directory_without_traces_names_what_was_looked_for(tmp_path):
+    """Every ending of a reader, as the readers say it."""
+    lists = [match for path in (support.ROOT / "src" / "read").rglob("*.c")
+             for match in re.findall(r'\.endings = "([^"]+)"', path.read_text())]
+    assert len(lists) >= 5
+    done = run("info", tmp_path)
+    assert done.returncode == 3
+    named = re.search(rb"looked for files named (.*?), plain or compressed", done.stderr).group(1).decode().split(", ")
+    assert sorted(named) == sorted("*" + ending for one in lists for ending in one.split("|"))
+
+
 def test_strict_makes_loss_an_error(tmp_path):
     data = support.trace_bytes(support.ROOT / TRAIN)
     cut = tmp_path / "cut.json"

@@ -188,7 +188,7 @@ static void digest(const struct ht_trace *t, struct reading *r)
 		uint64_t key = ht_hash_mix(hash_text(t, c->key), c->type);
 		for (uint64_t k = 0; k < c->n; k++) {
 			int64_t value = c->width ? ht_arg_i64_at(t, c, k) : 0;
-			r->digests[ht_arg_rows(t, c)[k]] += ht_hash_mix(
+			r->digests[ht_arg_row(t, c, k)] += ht_hash_mix(
 			        key, text ? hash_text(t, (uint32_t)value) : (uint64_t)value);
 		}
 	}

@@ -31,6 +31,13 @@ COLUMNS = {
                                         "graphExecId"),
     "NVTX_EVENTS": ("start", "end", "eventType", "text", "textId", "globalTid", "domainId", "rangeId", "endGlobalTid",
                     "category", "int64Value", "jsonText", "binaryData"),
+    "NVTX_PAYLOAD_SCHEMAS": ("domainId", "schemaId", "name", "type", "flags", "numEntries", "payloadSize", "alignTo"),
+    "NVTX_PAYLOAD_SCHEMA_ENTRIES": ("domainId", "schemaId", "idx", "flags", "type", "name", "description",
+                                    "arrayOrUnionDetail", "offset"),
+    "NVTX_PAYLOAD_ENUM_ENTRIES": ("domainId", "schemaId", "idx", "name", "value", "isFlag"),
+    "ENUM_NSYS_EVENT_TYPE": ("id", "name", "label"),
+    "ENUM_CUDA_MEMCPY_OPER": ("id", "name", "label"),
+    "ENUM_CUDA_MEM_KIND": ("id", "name", "label"),
     "OSRT_API": ("start", "end", "globalTid", "nameId", "returnValue", "nestingLevel"),
     "CUBLAS_EVENTS": ("start", "end", "globalTid", "nameId"),
     "DIAGNOSTIC_EVENT": ("timestamp", "severity", "text"),
@@ -85,6 +92,12 @@ class Export:
     def nvtx(self, start, end, text, type_=59, pid=7, tid=7, domain=0, **more):
         self.row("NVTX_EVENTS", start=start, end=end, eventType=type_, text=text, globalTid=gtid(pid, tid),
                  domainId=domain, **more)
+
+    def schema(self, domain, schema, n_bytes, *fields):
+        """Fields: (type, name, offset)."""
+        self.row("NVTX_PAYLOAD_SCHEMAS", domainId=domain, schemaId=schema, type=1, numEntries=len(fields), payloadSize=n_bytes)
+        for i, (type_, name, offset) in enumerate(fields):
+            self.row("NVTX_PAYLOAD_SCHEMA_ENTRIES", domainId=domain, schemaId=schema, idx=i, type=type_, name=name, offset=offset)
 
     def write(self, path, without=(), ending=None):
         """without: columns ("TABLE.column") that the version does not have."""

@@ -185,9 +185,8 @@ static int compare_counters(const void *left, const void *right)
 
 static bool has_range(const struct ht_trace *trace, const struct ht_arg_column *column)
 {
-	const uint32_t *rows = ht_arg_rows(trace, column);
 	for (uint64_t i = 0; i < column->n; i++)
-		if (is_range(trace, rows[i]))
+		if (is_range(trace, ht_arg_row(trace, column, i)))
 			return true;
 	return false;
 }

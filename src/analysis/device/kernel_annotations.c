@@ -190,10 +190,10 @@ static void put_work(struct ht_run *run, ht_table *table, const struct ht_frame 
 		ht_table_put_null(table, WORKS_STREAM);
 	else
 		ht_table_put_i64(table, WORKS_STREAM, w->stream);
-	if (t->step[w->row] == HT_NONE)
+	if (ht_step_of(t, w->row) == HT_NONE)
 		ht_table_put_null(table, WORKS_STEP);
 	else
-		ht_table_put_i64(table, WORKS_STEP, t->steps[t->step[w->row]].number);
+		ht_table_put_i64(table, WORKS_STEP, t->steps[ht_step_of(t, w->row)].number);
 	ht_table_put_i64(table, WORKS_TS_NS, w->start);
 	ht_table_put_i64(table, WORKS_COUNT, 1);
 	ht_table_put_i64(table, WORKS_DUR_NS, l->dur_ns);

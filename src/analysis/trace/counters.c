@@ -167,9 +167,8 @@ static bool is_number(const struct ht_arg_column *column)
 static enum ht_status add_column(struct samples *s, const struct ht_arg_column *column)
 {
 	const struct ht_trace *t = s->run->trace;
-	const uint32_t *rows = ht_arg_rows(t, column);
 	for (uint64_t i = 0; i < column->n; i++) {
-		uint32_t row = rows[i];
+		uint32_t row = ht_arg_row(t, column, i);
 		if (t->kind[row] != HT_KIND_COUNTER || !ht_chosen_has(&s->chosen, t->ts_ns[row]))
 			continue;
 		double value = value_at(t, column, i);
@@ -193,9 +192,8 @@ static enum ht_status collect(struct ht_run *run, struct samples *s)
 	HT_TRY(ht_chosen_time_make(run, &s->chosen));
 	for (size_t k = 0; k < t->n_arg_columns; k++) {
 		const struct ht_arg_column *column = &t->arg_columns[k];
-		const uint32_t *rows = is_number(column) ? ht_arg_rows(t, column) : NULL;
-		for (uint64_t i = 0; rows && i < column->n; i++)
-			n += t->kind[rows[i]] == HT_KIND_COUNTER;
+		for (uint64_t i = 0; is_number(column) && i < column->n; i++)
+			n += t->kind[ht_arg_row(t, column, i)] == HT_KIND_COUNTER;
 	}
 	s->list = ht_arena_alloc(run->scratch, (n + 1) * sizeof *s->list);
 	if (!s->list)

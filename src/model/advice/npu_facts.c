@@ -521,7 +521,7 @@ static enum ht_status read_transfers(struct reading *r)
 	unaligned.whole = contention.whole = 0;
 	const struct ht_arg_column *column = transport.columns[2];
 	for (uint64_t i = 0; i < column->n; i++) {
-		uint32_t row = ht_arg_rows(t, column)[i];
+		uint32_t row = ht_arg_row(t, column, i);
 		double bytes = ht_npu_number(&size, row), gb = ht_npu_number(&speed, row);
 		if (strcmp(ht_npu_text(&transport, row), "SDMA") != 0 || !ht_is_span(t, row) ||
 		        !strcmp(ht_npu_text(&link, row), "ON_CHIP") || !(bytes > 512) ||

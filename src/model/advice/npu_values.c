@@ -25,11 +25,10 @@ static bool find_value(struct ht_npu_values *v, size_t k, uint32_t row, uint64_t
 	const struct ht_arg_column *column = v->columns[k];
 	if (!column)
 		return false;
-	const uint32_t *rows = ht_arg_rows(v->t, column);
-	while (v->at[k] < column->n && rows[v->at[k]] < row)
+	while (v->at[k] < column->n && ht_arg_row(v->t, column, v->at[k]) < row)
 		v->at[k]++;
 	*ret_at = v->at[k];
-	return v->at[k] < column->n && rows[v->at[k]] == row;
+	return v->at[k] < column->n && ht_arg_row(v->t, column, v->at[k]) == row;
 }
 
 double ht_npu_number(struct ht_npu_values *v, uint32_t row)

@@ -154,7 +154,7 @@ static enum ht_status time_device(struct builder *b)
 		uint32_t from = gpu->op != HT_NONE ? gpu->op : gpu->launch;
 		b->of_gpu[i] = from == HT_NONE ? HT_NONE : b->of[from];
 		if (b->of_gpu[i] == HT_NONE || !ht_is_span(t, gpu->row) ||
-		        !ht_selection_has(&chosen, t->step[gpu->row]))
+		        !ht_selection_has(&chosen, ht_step_of(t, gpu->row)))
 			continue;
 		struct ht_op_node *node = &b->nodes[b->of_gpu[i]];
 		bool on_tc = t->kind[gpu->row] == HT_KIND_KERNEL &&

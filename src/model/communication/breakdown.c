@@ -137,7 +137,7 @@ static const uint32_t *group_steps(struct ht_run *run)
 
 static size_t group_of(const struct ht_trace *t, const uint32_t *groups, uint32_t row)
 {
-	return t->step[row] == HT_NONE ? t->n_steps : groups[t->step[row]];
+	return ht_step_of(t, row) == HT_NONE ? t->n_steps : groups[ht_step_of(t, row)];
 }
 
 /* Work outside any step forms the group n_steps, shown last. */

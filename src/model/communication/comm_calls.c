@@ -338,8 +338,8 @@ enum ht_status ht_comm_host_calls(struct ht_run *run, const uint32_t **ret_rows,
 
 static int64_t step_of(const struct ht_trace *trace, uint32_t row)
 {
-	bool inside = row != HT_NONE && trace->step[row] != HT_NONE;
-	return inside ? trace->steps[trace->step[row]].number : HT_NO_I64;
+	bool inside = row != HT_NONE && ht_step_of(trace, row) != HT_NONE;
+	return inside ? trace->steps[ht_step_of(trace, row)].number : HT_NO_I64;
 }
 
 /* Of a call of the host whose output is as large as its input: what the inputs are. */

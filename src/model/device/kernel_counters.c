@@ -78,7 +78,7 @@ static enum ht_status choose_kernels(struct ht_run *run, struct counting *c)
 	memset(c->core, 0xff, n_rows * sizeof *c->core);
 	const struct ht_arg_column *cores = ht_arg_find(t, "Accelerator Core", HT_ARG_STR);
 	for (uint64_t i = 0; cores && i < cores->n; i++)
-		c->core[ht_arg_rows(t, cores)[i]] = (uint32_t)ht_arg_i64_at(t, cores, i);
+		c->core[ht_arg_row(t, cores, i)] = (uint32_t)ht_arg_i64_at(t, cores, i);
 	return HT_OK;
 }
 
@@ -106,18 +106,18 @@ static bool find_group(
 static bool count_column(struct counting *c, const struct ht_arg_column *column)
 {
 	const struct ht_trace *t = c->t;
-	const uint32_t *rows = ht_arg_rows(t, column);
 	memset(c->group_of, 0, t->n_string_offsets * sizeof *c->group_of);
 	for (uint64_t i = 0; i < column->n; i++) {
 		size_t group;
-		if (!c->is_chosen[rows[i]])
+		uint32_t row = ht_arg_row(t, column, i);
+		if (!c->is_chosen[row])
 			continue;
 		double value = ht_arg_f64_at(t, column, i);
 		if (!(fabs(value) < MAX_VALUE))
 			continue;
-		if (!find_group(c, column, rows[i], &group))
+		if (!find_group(c, column, row, &group))
 			return false;
-		int64_t millionths = llround(value * HT_KC_ONE), dur_ns = t->dur_ns[rows[i]];
+		int64_t millionths = llround(value * HT_KC_ONE), dur_ns = t->dur_ns[row];
 		const __int128 values[HT_N_KC_VALUES] = { 1, dur_ns, millionths, millionths,
 			(__int128)millionths * dur_ns, millionths };
 		ht_pooled_add(&c->pooled, group, 0, values);

@@ -44,7 +44,7 @@ static const char *step_key(struct grouper *g, const struct ht_op_call *call)
 {
 	const struct ht_gpu *gpu = &g->t->gpu[g->calls->activities[call->first]];
 	uint32_t row = gpu->launch != HT_NONE ? gpu->launch : gpu->row;
-	uint32_t step = g->t->step[row];
+	uint32_t step = ht_step_of(g->t, row);
 	return step == HT_NONE
 	               ? NULL
 	               : ht_arena_printf(g->run->scratch, "%" PRId64, g->t->steps[step].number);

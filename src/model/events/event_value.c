@@ -186,8 +186,8 @@ static void add_cursors(struct ht_event_column *c, const char *key, bool top_lev
 	uint32_t id = ht_str_find(t, key);
 	for (size_t i = 0; id != HT_NO_STR && i < t->n_arg_columns; i++)
 		if (t->arg_columns[i].key == id && t->arg_columns[i].top_level == top_level)
-			c->cursors[c->n_cursors++] = (struct ht_event_cursor){ &t->arg_columns[i],
-				ht_arg_rows(t, &t->arg_columns[i]), 0 };
+			c->cursors[c->n_cursors++] =
+			        (struct ht_event_cursor){ &t->arg_columns[i], 0 };
 }
 
 unsigned ht_event_column_attribution(const struct ht_event_column *c)
@@ -264,25 +264,26 @@ static void set_printed(struct ht_event_column *c, struct ht_value *v, const cha
 /* How many steps a cursor takes one by one before it jumps. */
 #define SMALL_STEPS 16
 
-static void move_to(struct ht_event_cursor *cursor, uint32_t row)
+static void move_to(const struct ht_trace *t, struct ht_event_cursor *cursor, uint32_t row)
 {
 	const struct ht_arg_column *column = cursor->column;
-	if (cursor->at < column->n && cursor->rows[cursor->at] > row)
+	if (cursor->at < column->n && ht_arg_row(t, column, cursor->at) > row)
 		cursor->at = 0;
 	for (int i = 0; i < SMALL_STEPS; i++) {
-		if (cursor->at >= column->n || cursor->rows[cursor->at] >= row)
+		if (cursor->at >= column->n || ht_arg_row(t, column, cursor->at) >= row)
 			return;
 		cursor->at++;
 	}
-	cursor->at += ht_lower_bound_u32(cursor->rows + cursor->at, column->n - cursor->at, row);
+	cursor->at = ht_arg_lower_bound(t, column, cursor->at, column->n, row);
 }
 
 const struct ht_event_cursor *ht_event_argument(struct ht_event_column *c, uint32_t row)
 {
 	for (size_t i = 0; i < c->n_cursors; i++) {
 		struct ht_event_cursor *cursor = &c->cursors[i];
-		move_to(cursor, row);
-		if (cursor->at < cursor->column->n && cursor->rows[cursor->at] == row)
+		move_to(c->source.trace, cursor, row);
+		if (cursor->at < cursor->column->n &&
+		        ht_arg_row(c->source.trace, cursor->column, cursor->at) == row)
 			return cursor;
 	}
 	return NULL;
@@ -527,8 +528,8 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	case LAUNCH:
 	case OP: read_gpu(c, row, v); break;
 	case STEP:
-		if (t->step[row] != HT_NONE)
-			set_i64(v, t->steps[t->step[row]].number);
+		if (ht_step_of(t, row) != HT_NONE)
+			set_i64(v, t->steps[ht_step_of(t, row)].number);
 		break;
 	case PARENT: set_known(v, t->parent[row], HT_NONE); break;
 	case PYTHON_PARENT: set_known(v, python_parent(t, row), HT_NONE); break;

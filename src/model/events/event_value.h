@@ -40,7 +40,6 @@ struct ht_event_source {
 /* An argument column of one trace and where reading was last. */
 struct ht_event_cursor {
 	const struct ht_arg_column *column;
-	const uint32_t *rows;
 	uint64_t at;
 };
 

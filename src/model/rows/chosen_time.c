@@ -12,7 +12,7 @@ static size_t add_named_steps(const struct ht_frame *frame, struct ht_interval *
 	uint32_t last = HT_NONE;
 	size_t n = 0;
 	for (size_t k = 0; k < frame->n_rows; k++) {
-		uint32_t step = t->step[frame->rows[k]];
+		uint32_t step = ht_step_of(t, frame->rows[k]);
 		if (step == HT_NONE || step == last || !t->steps[step].is_named)
 			continue;
 		list[n++] = (struct ht_interval){ t->steps[step].ts_ns, t->steps[step].end_ns };

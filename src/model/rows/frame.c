@@ -83,13 +83,13 @@ static enum ht_status select_steps(struct ht_run *run, struct selection *s)
 
 static inline bool host_row_is_in(const struct selection *s, uint32_t row)
 {
-	return ht_selection_has(&s->steps, s->t->step[row]) &&
+	return ht_selection_has(&s->steps, ht_step_of(s->t, row)) &&
 	       (!s->annotated || ht_inside_has(&s->annotations, row));
 }
 
 static bool device_row_is_in(const struct selection *s, uint32_t row)
 {
-	return ht_selection_has(&s->steps, s->t->step[row]) &&
+	return ht_selection_has(&s->steps, ht_step_of(s->t, row)) &&
 	       (!s->annotated || ht_inside_has(&s->gpu_annotations, row));
 }
 
@@ -98,7 +98,7 @@ static bool work_is_in(const struct selection *s, const struct ht_gpu *gpu)
 {
 	if (!s->annotated || gpu->launch == HT_NONE)
 		return device_row_is_in(s, gpu->row);
-	return ht_selection_has(&s->steps, s->t->step[gpu->row]) &&
+	return ht_selection_has(&s->steps, ht_step_of(s->t, gpu->row)) &&
 	       ht_inside_has(&s->annotations, gpu->launch);
 }
 
@@ -147,7 +147,6 @@ static enum ht_status collect_external(struct ht_run *run, const struct ht_trace
         enum ht_kind kind, struct externals *ret_externals)
 {
 	const struct ht_arg_column *column = ht_arg_find(t, "External id", HT_ARG_I64);
-	const uint32_t *rows = column ? ht_arg_rows(t, column) : NULL;
 	size_t n = column ? column->n : 0, at = 0;
 	struct externals e = { .items = ht_arena_room(run->scratch,
 		                       (ht_n_of_kind(t, kind) + 1) * sizeof *e.items) };
@@ -155,8 +154,8 @@ static enum ht_status collect_external(struct ht_run *run, const struct ht_trace
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t row = next_of_kind(t, kind, 0); row < t->n_kind && at < n;
 	        row = next_of_kind(t, kind, row + 1)) {
-		at += ht_lower_bound_u32(rows + at, n - at, row);
-		if (at < n && rows[at] == row)
+		at = ht_arg_lower_bound(t, column, at, n, row);
+		if (at < n && ht_arg_row(t, column, at) == row)
 			e.items[e.n++] =
 			        (struct external){ ht_arg_i64_at(t, column, at), row, HT_NONE };
 	}
@@ -189,7 +188,7 @@ static enum ht_status place_annotations(
 static bool wait_is_in(const struct selection *s, uint32_t row)
 {
 	int64_t ts = s->t->ts_ns[row];
-	return is_row(s->t, row) && ht_selection_has(&s->steps, s->t->step[row]) &&
+	return is_row(s->t, row) && ht_selection_has(&s->steps, ht_step_of(s->t, row)) &&
 	       (!s->annotated || ht_interval_has(s->any_thread.list, s->any_thread.n, ts));
 }
 

@@ -70,7 +70,7 @@ static void join_device(struct joining *j, struct ht_mem_join *join)
 		if (event->bytes <= 0 || event->addr == HT_NO_I64 || !event->device_type ||
 		        event->device_id != (int64_t)j->d->device)
 			continue;
-		uint32_t life = life_of(j, event), step = j->t->step[event->row];
+		uint32_t life = life_of(j, event), step = ht_step_of(j->t, event->row);
 		join->n_events++;
 		if (life == HT_NONE)
 			continue;

@@ -179,8 +179,9 @@ static size_t window_of(const struct profile *p, uint32_t row)
 	const struct ht_step_time *time = &p->time;
 	if (time->n_windows == 1)
 		return 0;
-	int64_t number = t->step[row] == HT_NONE ? HT_NO_I64 : t->steps[t->step[row]].number;
-	int64_t ts = number == HT_NO_I64 ? t->ts_ns[row] : t->steps[t->step[row]].ts_ns;
+	int64_t number =
+	        ht_step_of(t, row) == HT_NONE ? HT_NO_I64 : t->steps[ht_step_of(t, row)].number;
+	int64_t ts = number == HT_NO_I64 ? t->ts_ns[row] : t->steps[ht_step_of(t, row)].ts_ns;
 	size_t low = HT_LOWER_BOUND(at, time->n_windows, time->windows[at].start <= ts);
 	/* windows may overlap, and of several with one number the first stands for all */
 	for (size_t i = low; i-- > 0;)

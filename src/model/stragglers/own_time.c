@@ -26,15 +26,15 @@ enum ht_status ht_step_work_put(struct ht_run *run, const struct ht_frame *frame
 		spans[i] = (struct ht_interval){ INT64_MAX, INT64_MIN };
 	for (size_t i = 0; i < frame->n_gpu; i++) {
 		uint32_t row = t->gpu[frame->gpu[i]].row;
-		if (t->step[row] == HT_NONE)
+		if (ht_step_of(t, row) == HT_NONE)
 			continue;
-		struct ht_interval *span = &spans[t->step[row]];
+		struct ht_interval *span = &spans[ht_step_of(t, row)];
 		span->start = t->ts_ns[row] < span->start ? t->ts_ns[row] : span->start;
 		span->end = ht_end_ns(t, row) > span->end ? ht_end_ns(t, row) : span->end;
 	}
 	/* a recording of the host alone has the host's steps */
 	for (size_t i = 0; !frame->n_gpu && i < frame->n_rows; i++) {
-		uint32_t step = t->step[frame->rows[i]];
+		uint32_t step = ht_step_of(t, frame->rows[i]);
 		if (step != HT_NONE)
 			spans[step] = (struct ht_interval){ 0, 1 };
 	}

@@ -54,7 +54,7 @@ static enum ht_status number_steps(struct maker *m)
 /* The step that a row of the host, or a device without host, belongs to; NULL: none that is looked at. */
 static struct ht_step_use *use_of(struct maker *m, uint32_t row)
 {
-	uint32_t step = m->t->step[row];
+	uint32_t step = ht_step_of(m->t, row);
 	if (m->bounds->is_whole)
 		return m->bounds->n ? &m->list[0] : NULL;
 	size_t at = step == HT_NONE ? m->bounds->n : m->bound_of[step];

@@ -36,8 +36,11 @@ struct ht_nsys_process {
 /* A file is read once for each rank, so there is a bound; one of more is read process by process, as they are named. */
 #define HT_NSYS_MAX_RANKS 256
 
-/* Number args: CELL(name, key). */
+/* Args: CELL(name, key). Those before HT_NSYS_DEVICE are ids of texts that are JSON, the others numbers. */
 #define HT_NSYS_CELLS(CELL)                                                                        \
+	CELL(GRID, "grid")                                                                         \
+	CELL(BLOCK, "block")                                                                       \
+	CELL(DIMS, "Input Dims")                                                                   \
 	CELL(DEVICE, "device")                                                                     \
 	CELL(CONTEXT, "context")                                                                   \
 	CELL(GREEN_CONTEXT, "green context")                                                       \
@@ -124,8 +127,8 @@ struct ht_nsys {
 	struct ht_arg_table *table;
 	uint8_t has[HT_NSYS_N_CELLS]; /* of the event in hand */
 	uint32_t category[HT_NSYS_N_CATEGORIES];
-	uint32_t arg_name, arg_grid, arg_block; /* plain args: of metadata, and lists */
-	struct ht_nsys_process *processes;      /* by key */
+	uint32_t arg_name;                 /* of metadata */
+	struct ht_nsys_process *processes; /* by key */
 	size_t n_processes;
 	size_t own;               /* the one that is read */
 	int64_t window_end_ns;    /* ends what did not end */

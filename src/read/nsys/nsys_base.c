@@ -157,13 +157,12 @@ static enum ht_status make_columns(struct ht_nsys *n)
 		if (id == UINT32_MAX)
 			return ht_fail_nomem(n->db.ctx);
 		n->table->columns[i].pool_id = id;
+		n->table->columns[i].is_text = n->table->columns[i].is_json = i < HT_NSYS_DEVICE;
 	}
 	n->table->n_columns = HT_NSYS_N_CELLS;
 	for (size_t i = 0; i < HT_NSYS_N_CATEGORIES; i++)
 		n->category[i] = ht_rows_text(rows, categories[i], strlen(categories[i]));
 	n->arg_name = ht_nsys_text_arg(n, "name");
-	n->arg_grid = ht_rows_column(rows, "grid", 4, HT_ARG_JSON);
-	n->arg_block = ht_rows_column(rows, "block", 5, HT_ARG_JSON);
 	return HT_OK;
 }
 

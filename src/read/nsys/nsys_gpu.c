@@ -74,8 +74,8 @@ struct shape {
 	uint32_t text;
 };
 
-static bool put_shape(
-        struct ht_nsys *n, sqlite3_stmt *query, int column, uint32_t arg, struct shape *last)
+static bool put_shape(struct ht_nsys *n, sqlite3_stmt *query, int column, enum ht_nsys_cell cell,
+        struct shape *last)
 {
 	char text[80];
 	int64_t of[3];
@@ -89,7 +89,7 @@ static bool put_shape(
 		memcpy(last->of, of, sizeof of);
 		last->text = ht_rows_text(&n->db.rows, text, (size_t)length);
 	}
-	ht_row_put(&n->db.rows, arg, last->text);
+	ht_nsys_put(n, cell, last->text);
 	return true;
 }
 
@@ -135,8 +135,8 @@ static enum ht_status read_kernels(struct ht_nsys *n)
 			        ht_add_sat(ht_db_i64(query, K_STATIC, 0),
 			                ht_db_i64(query, K_DYNAMIC, 0)));
 		ht_nsys_put_cell(n, HT_NSYS_GRAPH, query, K_GRAPH);
-		if (put_shape(n, query, K_GRID, n->arg_grid, &grid) &&
-		        put_shape(n, query, K_BLOCK, n->arg_block, &block))
+		if (put_shape(n, query, K_GRID, HT_NSYS_GRID, &grid) &&
+		        put_shape(n, query, K_BLOCK, HT_NSYS_BLOCK, &block))
 			put_occupation(n, ht_db_i64(query, A_DEVICE, -1), &grid, &block);
 		status = ht_nsys_end(n);
 	}
@@ -161,35 +161,72 @@ enum { C_BYTES = A_OWN, C_KIND, C_FROM, C_TO };
 static const char *const copy_columns[] = { ACTIVITY_COLUMNS, "bytes", "copyKind", "srcKind",
 	"dstKind", NULL };
 
-static uint32_t copy_name(struct ht_nsys *n, sqlite3_stmt *query)
+/* What the numbers of copies stand for, in the file's own words; empty where it has none. */
+struct copy_words {
+	struct ht_db_words ways, kinds;
+};
+
+static const char *kind_name(const struct copy_words *words, int64_t kind)
+{
+	static const char *const kinds[] = { "Pageable", "Pinned", "Device", "Array", "Managed",
+		"Device Static", "Managed Static", "Unknown" };
+	const struct ht_db_word *word = ht_db_words_find(&words->kinds, kind);
+	if (word)
+		return word->text;
+	return kinds[kind >= 0 && kind < (int64_t)HT_COUNT(kinds) ? kind : 7];
+}
+
+/* "HtoD" of CUDA_MEMCPY_KIND_UVM_HTOD. */
+static const char *way_name(const struct copy_words *words, int64_t way, char ret_text[8])
 {
 	static const char *const ways[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 		"AtoD", "DtoA", "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD" };
-	static const char *const kinds[] = { "Pageable", "Pinned", "Device", "Array", "Managed",
-		"Device Static", "Managed Static", "Unknown" };
-	const int64_t n_ways = HT_COUNT(ways), n_kinds = HT_COUNT(kinds);
-	int64_t way = ht_db_i64(query, C_KIND, 0), from = ht_db_i64(query, C_FROM, 7),
-	        to = ht_db_i64(query, C_TO, 7);
-	char text[80];
-	int length = snprintf(text, sizeof text, "Memcpy %s (%s -> %s)",
-	        ways[way >= 0 && way < n_ways ? way : 0],
-	        kinds[from >= 0 && from < n_kinds ? from : n_kinds - 1],
-	        kinds[to >= 0 && to < n_kinds ? to : n_kinds - 1]);
+	const struct ht_db_word *word = ht_db_words_find(&words->ways, way);
+	const char *last = word ? strrchr(word->text, '_') : NULL;
+	if (last && strlen(last) == 5 && last[2] == 'T' && last[3] == 'O') {
+		(void)snprintf(ret_text, 8, "%cto%c", last[1], last[4]);
+		return ret_text;
+	}
+	return ways[way >= 0 && way < (int64_t)HT_COUNT(ways) ? way : 0];
+}
+
+static uint32_t copy_name(struct ht_nsys *n, const struct copy_words *words, sqlite3_stmt *query)
+{
+	char text[160], way[8];
+	int length = snprintf(text, sizeof text, "Memcpy %s (%.60s -> %.60s)",
+	        way_name(words, ht_db_i64(query, C_KIND, 0), way),
+	        kind_name(words, ht_db_i64(query, C_FROM, 7)),
+	        kind_name(words, ht_db_i64(query, C_TO, 7)));
 	return ht_rows_text(&n->db.rows, text, (size_t)length);
 }
 
-static enum ht_status read_copies(struct ht_nsys *n)
+static enum ht_status put_copies(struct ht_nsys *n, const struct copy_words *words)
 {
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
 	HT_TRY(ht_nsys_select(n, "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, "globalPid", &query));
 	while (ht_db_next(&n->db, query, &status)) {
-		if (!begin_activity(n, query, HT_NSYS_CAT_MEMCPY, copy_name(n, query)))
+		if (!begin_activity(n, query, HT_NSYS_CAT_MEMCPY, copy_name(n, words, query)))
 			continue;
 		put_bandwidth(n, query, C_BYTES);
 		status = ht_nsys_end(n);
 	}
 	sqlite3_finalize(query);
+	return status;
+}
+
+static enum ht_status read_copies(struct ht_nsys *n)
+{
+	struct copy_words words = { 0 };
+	enum ht_status status =
+	        ht_db_words_read(&n->db, "ENUM_CUDA_MEMCPY_OPER", "id", "name", &words.ways);
+	if (status == HT_OK)
+		status =
+		        ht_db_words_read(&n->db, "ENUM_CUDA_MEM_KIND", "id", "label", &words.kinds);
+	if (status == HT_OK)
+		status = put_copies(n, &words);
+	ht_db_words_done(&n->db, &words.ways);
+	ht_db_words_done(&n->db, &words.kinds);
 	return status;
 }
 

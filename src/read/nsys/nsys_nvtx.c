@@ -16,22 +16,28 @@
 #include "json/text.h"
 #include "read/nsys/nsys.h"
 #include "read/nsys/nsys_payload.h"
+#include "read/nsys/nsys_schema.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ENUM_NSYS_EVENT_TYPE; those with a T come from imported text. */
-enum {
-	NVTX_CATEGORY = 33,
-	NVTX_MARK = 34,
-	NVTX_RANGE = 59,
-	NVTX_START_END = 60,
-	NVTXT_CATEGORY = 64,
-	NVTXT_MARK = 65,
-	NVTXT_RANGE = 70,
-	NVTXT_START_END = 71,
-	NVTX_DOMAIN = 75
+/* Kinds of rows: KIND(name, code, as ENUM_NSYS_EVENT_TYPE calls it). Those with a T come from imported text. */
+#define NVTX_KINDS(KIND)                                                                           \
+	KIND(CATEGORY, 33, "NvtxCategory")                                                         \
+	KIND(MARK, 34, "NvtxMark")                                                                 \
+	KIND(RANGE, 59, "NvtxPushPopRange")                                                        \
+	KIND(START_END, 60, "NvtxStartEndRange")                                                   \
+	KIND(T_CATEGORY, 64, "NvtxtCategory")                                                      \
+	KIND(T_MARK, 65, "NvtxtMark")                                                              \
+	KIND(T_RANGE, 70, "NvtxtPushPopRange")                                                     \
+	KIND(T_START_END, 71, "NvtxtStartEndRange")                                                \
+	KIND(DOMAIN, 75, "NvtxDomainCreate")
+enum nvtx_kind {
+#define KIND(name, code, text) NVTX_##name,
+	NVTX_KINDS(KIND)
+#undef KIND
+	        N_NVTX_KINDS
 };
 
 enum {
@@ -39,27 +45,21 @@ enum {
 	N_END,
 	N_TYPE,
 	N_TEXT,
-	N_TEXT_ID,
 	N_TID,
 	N_DOMAIN,
 	N_CATEGORY,
 	N_COLOR,
 	N_RANGE,
 	N_END_TID,
-	N_U64,
-	N_I64,
-	N_DOUBLE,
-	N_U32,
-	N_I32,
-	N_FLOAT,
+	N_PAYLOAD,
 	N_JSON,
-	N_JSON_ID,
 	N_BYTES
 };
-static const char *const nvtx_columns[] = { "start", "end", "eventType", "text", "textId",
-	"globalTid", "domainId", "category", "color", "rangeId", "endGlobalTid", "uint64Value",
-	"int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue", "jsonText",
-	"jsonTextId", "binaryData", NULL };
+/* Texts are there, or their ids; of the values one at most. */
+static const char *const nvtx_columns[] = { "start", "end", "eventType", "text|textId", "globalTid",
+	"domainId", "category", "color", "rangeId", "endGlobalTid",
+	"uint64Value|int64Value|uint32Value|int32Value|doubleValue|floatValue",
+	"jsonText|jsonTextId", "binaryData", NULL };
 
 struct text {
 	const char *at;
@@ -71,25 +71,29 @@ struct text {
 struct nvtx {
 	struct ht_nsys *n;
 	struct ht_db_words domains, categories; /* by number */
-	uint32_t arg_dims, arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
+	uint32_t arg_inputs, arg_domain, arg_category, arg_finished, arg_json;
 	struct ht_nsys_payload_args payload;
-	bool has_names; /* of domains and categories */
+	struct ht_nsys_schemas schemas;
+	int64_t codes[N_NVTX_KINDS]; /* what the kinds are called in the table */
+	bool has_names;              /* of domains and categories */
 	/* by string id, of shapes, which repeat by the million: 0 not looked at, 1 no, 2 yes */
 	uint8_t is_json[MAX_KNOWN];
 	char name[512];
 };
 
-static struct text row_text(struct nvtx *x, sqlite3_stmt *query, int text, int id)
+/* A text, or what its id stands for. */
+static struct text row_text(struct nvtx *x, sqlite3_stmt *query, int column)
 {
 	struct ht_db *db = &x->n->db;
-	struct text t;
-	t.at = ht_database_text(&db->file, query, text, &t.n);
-	if (t.at)
+	int type = sqlite3_column_type(query, column);
+	if (type != SQLITE_INTEGER) {
+		struct text t = { NULL, 0 };
+		if (type != SQLITE_NULL)
+			t.at = ht_database_text(&db->file, query, column, &t.n);
 		return t;
+	}
 	const struct ht_db_word *word =
-	        ht_db_is_null(query, id)
-	                ? NULL
-	                : ht_db_words_find(&db->strings, sqlite3_column_int64(query, id));
+	        ht_db_words_find(&db->strings, sqlite3_column_int64(query, column));
 	return word ? (struct text){ word->text, word->n } : (struct text){ NULL, 0 };
 }
 
@@ -125,14 +129,17 @@ static enum ht_status read_dictionary(struct nvtx *x)
 	sqlite3_stmt *query;
 	if (!ht_database_has_column(&db->file, "NVTX_EVENTS", "eventType"))
 		return HT_OK;
-	HT_TRY(ht_db_select(db, "NVTX_EVENTS", nvtx_columns,
-	        "WHERE t.eventType = 75 OR t.eventType = 33 OR t.eventType = 64", &query));
+	char where[160];
+	(void)snprintf(where, sizeof where,
+	        "WHERE t.eventType IN (%" PRId64 ", %" PRId64 ", %" PRId64 ")",
+	        x->codes[NVTX_DOMAIN], x->codes[NVTX_CATEGORY], x->codes[NVTX_T_CATEGORY]);
+	HT_TRY(ht_db_select(db, "NVTX_EVENTS", nvtx_columns, where, &query));
 	/* damage is told once, by the reading of all rows */
 	const char *table = db->table;
 	db->table = NULL;
 	while (ht_db_next(db, query, &status)) {
-		struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
-		status = ht_db_i64(query, N_TYPE, 0) == NVTX_DOMAIN
+		struct text text = row_text(x, query, N_TEXT);
+		status = ht_db_i64(query, N_TYPE, 0) == x->codes[NVTX_DOMAIN]
 		                 ? keep_name(x, &x->domains, ht_db_i64(query, N_DOMAIN, 0), text)
 		                 : keep_name(x, &x->categories, category_key(query), text);
 	}
@@ -233,7 +240,7 @@ static void put_dims(struct nvtx *x, struct text sizes)
 	if (known)
 		*known = is_json;
 	if (is_json == 2)
-		ht_row_put(rows, x->arg_dims, id);
+		ht_nsys_put(x->n, HT_NSYS_DIMS, id);
 }
 
 static void put_op_args(struct nvtx *x, const struct op_text *op)
@@ -279,7 +286,6 @@ static bool is_library(const struct ht_db_word *domain, struct text text)
 static enum ht_status put_extras(
         struct nvtx *x, sqlite3_stmt *query, const struct ht_db_word *domain, struct text text)
 {
-	static const int integers[] = { N_U64, N_I64, N_U32, N_I32 };
 	struct ht_nsys *n = x->n;
 	if (domain)
 		ht_row_put(&n->db.rows, x->arg_domain,
@@ -290,22 +296,25 @@ static enum ht_status put_extras(
 		ht_row_put(&n->db.rows, x->arg_category,
 		        ht_rows_text(&n->db.rows, category->text, category->n));
 	ht_nsys_put_cell(n, HT_NSYS_COLOR, query, N_COLOR);
-	for (size_t i = 0; i < HT_COUNT(integers); i++)
-		if (!n->has[HT_NSYS_PAYLOAD])
-			ht_nsys_put_cell(n, HT_NSYS_PAYLOAD, query, integers[i]);
-	for (int i = N_DOUBLE; i <= N_FLOAT && !n->has[HT_NSYS_PAYLOAD]; i += N_FLOAT - N_DOUBLE)
-		if (!ht_db_is_null(query, i))
-			ht_nsys_put_f64(n, HT_NSYS_PAYLOAD, sqlite3_column_double(query, i));
-	if (!domain && (text.n < 4 || memcmp(text.at, "nccl", 4) != 0) &&
-	        ht_db_is_null(query, N_JSON) && ht_db_is_null(query, N_JSON_ID))
+	if (sqlite3_column_type(query, N_PAYLOAD) == SQLITE_FLOAT)
+		ht_nsys_put_f64(n, HT_NSYS_PAYLOAD, sqlite3_column_double(query, N_PAYLOAD));
+	else
+		ht_nsys_put_cell(n, HT_NSYS_PAYLOAD, query, N_PAYLOAD);
+	int64_t i_domain = ht_db_i64(query, N_DOMAIN, 0);
+	if (ht_db_is_null(query, N_JSON) && ht_db_is_null(query, N_BYTES))
 		return HT_OK;
-	struct text json = row_text(x, query, N_JSON, N_JSON_ID);
+	struct text json = row_text(x, query, N_JSON);
+	if (!json.at)
+		HT_TRY(ht_nsys_schema_decode(
+		        n, &x->schemas, i_domain, query, N_BYTES, &json.at, &json.n));
 	if (json.at && ht_json_valid(json.at, json.n))
 		ht_row_put(&n->db.rows, x->arg_json, ht_rows_text(&n->db.rows, json.at, json.n));
 	struct ht_nsys_payload payload;
-	bool has_payload = ht_nsys_payload_read(text.at, text.n, json.at, json.n,
-	        sqlite3_column_blob(query, N_BYTES), (size_t)sqlite3_column_bytes(query, N_BYTES),
-	        &payload);
+	unsigned char bytes[64];
+	size_t n_bytes =
+	        json.at ? 0 : ht_nsys_schema_payload(query, N_BYTES, i_domain, bytes, sizeof bytes);
+	bool has_payload =
+	        ht_nsys_payload_read(text.at, text.n, json.at, json.n, bytes, n_bytes, &payload);
 	return has_payload ? ht_nsys_payload_put(n, &x->payload, text.at, text.n, &payload) : HT_OK;
 }
 
@@ -349,17 +358,18 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 {
 	struct ht_nsys *n = x->n;
 	struct ht_rows *rows = &n->db.rows;
-	int64_t start_ns, dur_ns, type = ht_db_i64(query, N_TYPE, NVTX_RANGE),
+	const int64_t *codes = x->codes;
+	int64_t start_ns, dur_ns, type = ht_db_i64(query, N_TYPE, codes[NVTX_RANGE]),
 	                          tid = ht_db_i64(query, N_TID, 0),
 	                          i_domain = ht_db_i64(query, N_DOMAIN, 0);
-	bool is_open, is_range = type == NVTX_RANGE || type == NVTXT_RANGE,
-	              is_mark = type == NVTX_MARK || type == NVTXT_MARK,
-	              is_loose = type == NVTX_START_END || type == NVTXT_START_END;
+	bool is_open, is_range = type == codes[NVTX_RANGE] || type == codes[NVTX_T_RANGE],
+	              is_mark = type == codes[NVTX_MARK] || type == codes[NVTX_T_MARK],
+	              is_loose = type == codes[NVTX_START_END] || type == codes[NVTX_T_START_END];
 	if (!is_range && !is_mark && !is_loose)
 		return HT_OK;
 	if (!ht_nsys_times(n, query, &start_ns, &dur_ns, &is_open))
 		return HT_OK;
-	struct text text = row_text(x, query, N_TEXT, N_TEXT_ID);
+	struct text text = row_text(x, query, N_TEXT);
 	if (!x->has_names && (i_domain || !ht_db_is_null(query, N_CATEGORY)))
 		HT_TRY(read_dictionary(x));
 	const struct ht_db_word *domain = i_domain ? ht_db_words_find(&x->domains, i_domain) : NULL;
@@ -395,12 +405,37 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 	return is_loose && !is_open ? put_end(x, query, name) : HT_OK;
 }
 
+/* By name, where the file has them; else those that all versions have had. */
+static enum ht_status find_codes(struct nvtx *x)
+{
+	static const struct {
+		int64_t code;
+		const char *text;
+	} kinds[] = {
+#define KIND(name, code, text) { code, text },
+		NVTX_KINDS(KIND)
+#undef KIND
+	};
+	struct ht_db_words types = { 0 };
+	for (size_t k = 0; k < N_NVTX_KINDS; k++)
+		x->codes[k] = kinds[k].code;
+	enum ht_status status =
+	        ht_db_words_read(&x->n->db, "ENUM_NSYS_EVENT_TYPE", "id", "name", &types);
+	for (size_t i = 0; i < types.cap; i++)
+		for (size_t k = 0; types.list[i].text && k < N_NVTX_KINDS; k++)
+			if (!strcmp(types.list[i].text, kinds[k].text))
+				x->codes[k] = types.list[i].key;
+	ht_db_words_done(&x->n->db, &types);
+	return status;
+}
+
 enum ht_status ht_nsys_read_nvtx(struct ht_nsys *n)
 {
 	struct ht_rows *rows = &n->db.rows;
 	struct nvtx x = { .n = n };
 	sqlite3_stmt *query = NULL;
-	x.arg_dims = ht_rows_column(rows, "Input Dims", 10, HT_ARG_JSON);
+	HT_TRY(find_codes(&x));
+	ht_nsys_schemas_init(&x.schemas, n->db.builder->mem);
 	x.arg_inputs = ht_nsys_text_arg(n, "input_op_ids");
 	x.arg_domain = ht_nsys_text_arg(n, "domain");
 	x.arg_category = ht_nsys_text_arg(n, "nvtx category");
@@ -413,6 +448,7 @@ enum ht_status ht_nsys_read_nvtx(struct ht_nsys *n)
 	sqlite3_finalize(query);
 	ht_db_words_done(&n->db, &x.domains);
 	ht_db_words_done(&n->db, &x.categories);
+	ht_nsys_schemas_done(&x.schemas, n->db.builder->mem);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 
 #if defined(HT_HAVE_SQLITE)
 
+#include "base/number.h"
 #include "json/text.h"
 #include "read/nsys/nsys_payload.h"
 
@@ -62,8 +63,11 @@ static bool read_json(const char *json, size_t n, struct ht_nsys_payload *p)
 	if (object.type != HT_JSON_OBJECT)
 		return false;
 	value = ht_json_get(&object, "NCCL communicator ID");
-	bool is_ours = ht_json_i64(&value, &number);
-	p->communicator = is_ours ? (uint64_t)number : 0;
+	struct ht_number id = { .type = HT_NUMBER_NONE };
+	if (value.type == HT_JSON_NUMBER)
+		id = ht_number_parse(value.text);
+	bool is_ours = id.type == HT_NUMBER_I64 || id.type == HT_NUMBER_U64;
+	p->communicator = !is_ours ? 0 : id.type == HT_NUMBER_U64 ? id.u : (uint64_t)id.i;
 	value = ht_json_get(&object, "Message size [bytes]");
 	if (ht_json_i64(&value, &number))
 		p->bytes = number;

@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "read/nsys/nsys.h"
 #include "read/nsys/nsys_file.h"
+#include "read/unpack.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -224,8 +225,12 @@ enum ht_status ht_nsys_list_parts(
 	ht_builder_init(&builder, ctx, path);
 	enum ht_status status = ht_db_open_damaged(&db, &builder, path);
 	if (status == HT_OK) {
-		if (ht_nsys_is_export(&db))
+		bool is_export = ht_nsys_is_export(&db);
+		if (is_export)
 			status = list_processes(&db, arena, &list, &n);
+		/* each rank reads the file again */
+		if (is_export && status == HT_OK && n <= HT_NSYS_MAX_RANKS)
+			ht_unpack_again(ctx, path, n ? n : 1);
 		ht_db_close(&db);
 	}
 	ht_builder_done(&builder);
