@@ -108,7 +108,7 @@ HT_COLUMN_NUMBERS(HT_MEM_SUMMARY_COLUMNS, N_SUMMARY_COLUMNS);
 	COLUMN(PEAK_REQUESTED_BYTES, "requested_bytes", HT_BYTES, HT_DETAIL,                       \
 	        "bytes that were asked for", NULL)                                                 \
 	COLUMN(PEAK_SOURCE, "source", HT_STR, HT_DETAIL,                                           \
-	        "who says the category: recorded (the file), execution-trace (attached), rules "   \
+	        "who says the category: recorded (the file), timeline or execution-trace (attached), rules "   \
 	        "(yours), estimated (rules over stacks)",                                          \
 	        NULL)
 HT_COLUMN_NUMBERS(HT_MEM_PEAK_COLUMNS, N_PEAK_COLUMNS);

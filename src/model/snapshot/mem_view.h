@@ -25,9 +25,9 @@ typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
 enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const char *rules,
         struct ht_mem_view *ret_view, bool *ret_is_there) HT_MUST_USE;
 /* Blocks of the view, which are called by category, have those of the [memory] events that allocate them: by row of the rank's own trace, which run
- * has in hand, enum ht_memory_category. */
-enum ht_status ht_mem_view_use_derived(
-        struct ht_run *run, const uint8_t *by_row, struct ht_mem_view *view) HT_MUST_USE;
+ * has in hand. */
+enum ht_status ht_mem_view_use_derived(struct ht_run *run, const struct ht_mem_derived *by_row,
+        struct ht_mem_view *view) HT_MUST_USE;
 /* The rows of ht_mem_view_summary of the rank in hand, by the user's own lines; none without a snapshot. */
 enum ht_status ht_mem_summary_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 

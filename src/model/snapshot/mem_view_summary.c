@@ -246,7 +246,7 @@ enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const cha
 }
 
 enum ht_status ht_mem_view_use_derived(
-        struct ht_run *run, const uint8_t *by_row, struct ht_mem_view *v)
+        struct ht_run *run, const struct ht_mem_derived *by_row, struct ht_mem_view *v)
 {
 	struct ht_mem_join *join = ht_arena_alloc(run->scratch, sizeof *join);
 	if (!join)
