@@ -75,7 +75,7 @@ static const struct ht_param params[] = {
 	        NULL },
 	{ "every", HT_DURATION, "0", "length of a step where no annotation names steps", NULL },
 	{ "range", HT_STR, NULL,
-	        "events that timeline and events show, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"",
+	        "part of the history to look at, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"; summary, segments and pools are of the whole file",
 	        NULL },
 	{ "points", HT_I64, "500", "points of the timeline, and of the longest segment of map",
 	        NULL },
@@ -114,6 +114,13 @@ static enum ht_status choose(struct ht_run *run)
 		return HT_OK;
 	}
 	return ht_mem_moment_check(run, at);
+}
+
+/* Whether a view shows what the file states of its end, or of all of its events. */
+static bool of_whole_file(const struct ht_run *run)
+{
+	return ht_run_is(run, "view", "summary") || ht_run_is(run, "view", "segments") ||
+	       ht_run_is(run, "view", "pools");
 }
 
 static size_t view_of(const struct ht_run *run)
@@ -155,6 +162,8 @@ static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 		HT_TRY(derive_categories(run, &v));
 	v.table = part->facts[0];
 	v.every_ns = ht_run_duration_ns(run, "every");
+	if (!of_whole_file(run))
+		HT_TRY(ht_mem_view_narrow(&v));
 	return views[view_of(run)](&v);
 }
 
