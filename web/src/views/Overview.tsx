@@ -7,7 +7,7 @@ import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
 import { useApp } from "../app/context";
-import { capital, FIGURES, findingsOf, headline, ofKind } from "../app/findings";
+import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
 import type { Finding } from "../app/findings";
 import { NextLink } from "../app/Head";
 import { nextLink, verbLink } from "../app/links";
@@ -67,7 +67,7 @@ function Figures(props: { rows: Rows }) {
         return (
           <Figure
             key={kind + column}
-            label={kind === "gpu" ? `${deviceWord(run)} ${label}` : kind === "step-time" ? finding.label : label}
+            label={figureName(all, kind, label, deviceWord(run))}
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
             title={finding.text}
             href={finding.next ? nextLink(app, finding.next) : undefined}
@@ -87,7 +87,7 @@ function Verdict() {
       {(rows) => {
         const all = findingsOf(rows);
         const { head, missing } = headline(all);
-        const step = ofKind(all, "step-time");
+        const time = timeOf(all);
         return (
           <header class="verdict">
             <div>
@@ -102,7 +102,7 @@ function Verdict() {
               <h1>{head ? head.heading : rows.table.title}</h1>
               <p class="lead">
                 {head?.detail ? <>{capital(head.detail)}. </> : null}
-                {step && head !== step ? <>{step.heading}. </> : null}
+                {time && head !== time ? <>{time.heading}. </> : null}
                 {head ? <Evidence finding={head} /> : null}
               </p>
             </div>
