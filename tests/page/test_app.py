@@ -143,8 +143,8 @@ answer = [input.rows, [input.rows[0]], [input.rows[1]]].map((rows) => stackOf(ta
     both, known, unknown = evaluate(tmp_path, source, {"names": names, "rows": rows})
     for i, row in enumerate(rows):
         assert sum(part["values"][i] or 0 for part in both) == row[0]
-    assert [part["name"] for part in known] == ["compute", "compute and communication", "transfer", "waiting for a rank", "neither"]
-    assert [part["name"] for part in unknown] == ["compute", "exposed communication", "neither"]
+    assert [part["name"] for part in known] == ["compute", "compute and communication", "transfer", "waiting for a rank", "idle"]
+    assert [part["name"] for part in unknown] == ["compute", "exposed communication", "idle"]
 
 
 def test_flame_is_as_wide_as_what_is_inside(tmp_path):

@@ -86,11 +86,11 @@ export function Findings({ report }: { report: Report }) {
 }
 
 function Ranks({ report }: { report: Report }) {
-  const metrics = metricsOf(report), [key, setKey] = useState(metrics[0]?.key ?? "");
-  const metric = metrics.find(one => one.key === key);
+  const metrics = metricsOf(report), [key, setKey] = useState(metrics[0]?.value ?? "");
+  const metric = metrics.find(one => one.value === key);
   if (report.ranks < 2 || !metric) return hasStepTimes(report) ? <StepTimes report={report} /> : <>{gpuTime(report)}</>;
   return <RankMap report={report} metric={metric} actions={<span class="rp-choice">{metrics.map(one =>
-    <button key={one.key} aria-pressed={one.key === key} onClick={() => setKey(one.key)}>{one.name}</button>)}</span>} />;
+    <button key={one.value} aria-pressed={one.value === key} onClick={() => setKey(one.value)}>{one.label}</button>)}</span>} />;
 }
 
 export function Pair({ children }: { children: ComponentChildren }) {
