@@ -11,24 +11,11 @@ static bool sniff(const struct ht_attach_head *head)
 	return ht_sniff_trace(head->text, head->n, head->is_all).kind == HT_SNIFF_MEMORY_TIMELINE;
 }
 
-static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
-{
-	struct ht_trace *trace;
-	HT_TRY(ht_attachment_trace(ctx, attachment, &trace));
-	*ret_data = trace;
-	return HT_OK;
-}
-
-static void let_go(void *data)
-{
-	ht_trace_release(data);
-}
-
 const struct ht_attach_kind ht_attach_kind_memory_timeline = {
 	.name = "memory-timeline",
 	.what = "a memory timeline",
 	.use = "memory-timeline shows it; memory-snapshot has categories of memory from its raw form",
 	.sniff = sniff,
-	.load = load,
-	.free = let_go,
+	.load = ht_attach_load_trace,
+	.free = ht_attach_free_trace,
 };
