@@ -85,6 +85,10 @@ docs: all ## write reference pages and Python types from the descriptors
 	@$(PYTHON) tools/gen_docs $(BUILD)/holotrace
 	@$(PYTHON) tools/gen_python_stubs $(BUILD)
 
+screenshots: all ## draw the pictures of README and docs from the examples, in Chromium
+	@tools/setup test
+	@$(PYTHON) tools/screenshots $(BUILD)
+
 accept: all ## rewrite golden results and generated pages; review the difference
 	@$(PYTHON) tests/golden/accept $(BUILD)/holotrace
 	@$(PYTHON) tests/abi/abi.py accept $(BUILD)
@@ -132,4 +136,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-.PHONY: all configure setup demo test sanitize portable tsan nightly lint docs accept fuzz attack torture bench dist install clean help
+.PHONY: all configure setup demo test sanitize portable tsan nightly lint docs screenshots accept fuzz attack torture bench dist install clean help

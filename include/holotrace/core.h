@@ -243,6 +243,9 @@ HT_API const char *ht_table_title(const ht_table *table);
 HT_API size_t ht_table_n_rows(const ht_table *table);
 HT_API size_t ht_table_n_columns(const ht_table *table);
 HT_API const struct ht_column *ht_table_column(const ht_table *table, size_t column);
+/* What every front end shows above a column: its name, without the unit that its cells have ("dur" for dur_ns), the two sides of a comparison
+ * in the words of texts ("baseline_count" for control_count). Queries take it, too, where it is of one column alone. NULL beyond the end. */
+HT_API const char *ht_table_column_label(const ht_table *table, size_t column);
 /* SIZE_MAX when there is none of that name. */
 HT_API size_t ht_table_find_column(const ht_table *table, const char *name);
 /* Cells. A cell of the wrong type or out of range reads as 0 or ""; strings live with the table. */

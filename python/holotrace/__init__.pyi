@@ -73,6 +73,7 @@ class ExecutionTraceObserver:
 
 class _ColumnInfo(TypedDict):
     name: str
+    label: str
     type: str
     role: Literal["key", "measure", "detail"]
     sentence: str
@@ -1989,7 +1990,7 @@ class Session:
 
         Arguments:
             view: step times with other durations, whose slowdown it is (of operations always), or gaps that the replay does not explain (answers, slowdown, gaps)
-            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove', 'gemm=2ms', '@annotation:data=+5ms', 'elementwise=fuse', '@group:dp@size:1MB-=ranks:64', '@annotation:microbatch=repeat:2'
+            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)
             rank: ranks to look at: numbers, ranges, all
@@ -2018,7 +2019,7 @@ class Session:
     def collectives(
         self,
         *,
-        view: Literal['summary', 'calls', 'ranks'] = 'summary',
+        view: Literal['summary', 'calls', 'lateness'] = 'summary',
         link: float | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -2037,7 +2038,7 @@ class Session:
             holotrace.open("traces/").collectives(top=10)
 
         Arguments:
-            view: sums by group and kind, every call, or which rank waits for which (summary, calls, ranks)
+            view: sums by group and kind, every call, or how late each rank is in each step (summary, calls, lateness)
             link: bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -2401,7 +2402,7 @@ class Session:
             at: moment that peak, fragmentation, blocks and map show: peak, end, oom, number of an event, or time since the first (1.5s)
             rules: categories of your own, tried first: "category=text,...", text of a frame like "train.py:62 step"
             every: length of a step where no annotation names steps
-            range: events that timeline and events show, from A to B: "1s:1.5s", "4000:5000", "peak:"
+            range: part of the history to look at, from A to B: "1s:1.5s", "4000:5000", "peak:"; summary, segments and pools are of the whole file
             points: points of the timeline, and of the longest segment of map
             bands: keys of the timeline; the rest is one
             rank: ranks to look at: numbers, ranges, all

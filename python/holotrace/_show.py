@@ -107,11 +107,7 @@ def share_columns(table):
 
 
 def _label(info, unit):
-    name, own = info["name"], info["unit"]
-    for ending in ("_ns", "_bytes", "_share"):
-        if own and name.endswith(ending) and len(name) > len(ending) and ending != "_share":
-            name = name[:-len(ending)]
-    return f"{name} [{unit}]" if unit else name
+    return f"{info['label']} [{unit}]" if unit else info["label"]
 
 
 def _number_cells(values, info):
@@ -223,7 +219,7 @@ def as_text(table, n_rows, width=100):
     lines = [table.title, ""] + ["  ".join(cells).rstrip() for cells in zip(*padded)]
     lines += filter(None, [more_line(table, n_rows)])
     if len(kept) < len(columns):
-        left_out = (info["name"] for i, info in enumerate(infos) if i not in kept)
+        left_out = (info["label"] for i, info in enumerate(infos) if i not in kept)
         lines.append("not shown: " + ", ".join(left_out))
     return "\n".join(lines + table.notes)
 

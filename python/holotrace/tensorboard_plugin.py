@@ -14,13 +14,14 @@ from werkzeug import wrappers
 
 from ._serve import serve
 
-# The page's place is part of TensorBoard's address, so that it survives a reload and can be sent to others.
+# The page's place is part of TensorBoard's address, so that it survives a reload and can be sent to others. It begins with the whole trace,
+# which is what the profiler's own plugin looks at, so that its users find its numbers.
 SCRIPT = b"""export function render() {
   const page = document.createElement("iframe");
   const place = /[#&]p\\.holotrace\\.at=([^&]*)/, kept = "holotrace.at";
   const linked = place.exec(top.location.hash);
   const at = linked ? decodeURIComponent(linked[1]) : sessionStorage.getItem(kept) || "";
-  page.src = "page/index.html" + (at.startsWith("#/") ? at : "");
+  page.src = "page/index.html" + (at.startsWith("#/") ? at : "#/?step=all");
   page.onload = () => {
     const inner = page.contentWindow;
     const keep = () => {

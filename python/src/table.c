@@ -187,12 +187,24 @@ static PyObject *table_values(PyObject *self, PyObject *args)
 	return list;
 }
 
+/* Puts a new reference, and lets it go; false when there is none. */
+static bool put_item(PyObject *dict, const char *key, PyObject *value)
+{
+	bool ok = value && PyDict_SetItemString(dict, key, value) == 0;
+	Py_XDECREF(value);
+	return ok;
+}
+
 static PyObject *table_column_info(PyObject *self, PyObject *key)
 {
 	size_t column;
 	if (!find_column(table_of(self), key, &column))
 		return NULL;
-	return describe_column(ht_table_column(table_of(self), column));
+	PyObject *info = describe_column(ht_table_column(table_of(self), column));
+	if (info && !put_item(info, "label",
+	                    text_to_python(ht_table_column_label(table_of(self), column))))
+		Py_CLEAR(info);
+	return info;
 }
 
 static PyObject *table_render(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -343,14 +355,6 @@ static PyObject *get_notes(PyObject *self, void *closure)
 	return list;
 }
 
-/* Puts a new reference, and lets it go; false when there is none. */
-static bool put_item(PyObject *dict, const char *key, PyObject *value)
-{
-	bool ok = value && PyDict_SetItemString(dict, key, value) == 0;
-	Py_XDECREF(value);
-	return ok;
-}
-
 static PyObject *note_value(const struct ht_note_value *value)
 {
 	switch (value->type) {
@@ -463,7 +467,7 @@ static PyMethodDef methods[] = {
 	        "(codes, texts) of a column of text; code -1 is null." },
 	{ "values", table_values, METH_VARARGS,
 	        "values(column, start=0, stop=all): a list of cells." },
-	{ "column_info", table_column_info, METH_O, "Name, type, role, sentence and unit." },
+	{ "column_info", table_column_info, METH_O, "Name, label, type, role, sentence and unit." },
 	{ "render", (PyCFunction)(void (*)(void))table_render, METH_VARARGS | METH_KEYWORDS,
 	        "render(format, *, color=False, bars=False, wide=False, width=0, no_title=False,\n"
 	        "       safe_csv=False) -> bytes" },

@@ -218,6 +218,20 @@ enum ht_status ht_attachment_trace(
 	return ht_read_trace(ctx, attachment->files[0], &options, &reload->rules, ret_trace);
 }
 
+enum ht_status ht_attach_load_trace(
+        ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
+{
+	struct ht_trace *trace;
+	HT_TRY(ht_attachment_trace(ctx, attachment, &trace));
+	*ret_data = trace;
+	return HT_OK;
+}
+
+void ht_attach_free_trace(void *data)
+{
+	ht_trace_release(data);
+}
+
 enum ht_status ht_attachment_text(ht_ctx *ctx, const struct ht_attachment *attachment, size_t i,
         size_t max_bytes, struct ht_vec *ret_text)
 {

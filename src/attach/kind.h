@@ -54,6 +54,10 @@ bool ht_attach_is_snapshot(const struct ht_attach_head *head);
 /* For load: the first file as a trace, read as the set was; the caller ends with ht_trace_release. */
 enum ht_status ht_attachment_trace(ht_ctx *ctx, const struct ht_attachment *attachment,
         struct ht_trace **ret_trace) HT_MUST_USE;
+/* load and free of kinds whose files are traces. */
+enum ht_status ht_attach_load_trace(
+        ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data) HT_MUST_USE;
+void ht_attach_free_trace(void *data);
 /* For load: the i-th file as text, with a byte of 0 behind it that is not counted; the caller frees the vector of char. More than
  * max_bytes is HT_LIMIT. */
 enum ht_status ht_attachment_text(ht_ctx *ctx, const struct ht_attachment *attachment, size_t i,

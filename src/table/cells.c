@@ -35,6 +35,11 @@ const struct ht_column *ht_table_column(const ht_table *table, size_t column)
 	return column < ht_n_columns(table) ? &ht_cells_at(table, column)->meta : NULL;
 }
 
+const char *ht_table_column_label(const ht_table *table, size_t column)
+{
+	return column < ht_n_columns(table) ? ht_cells_at(table, column)->label : NULL;
+}
+
 size_t ht_table_find_column(const ht_table *table, const char *name)
 {
 	for (size_t c = 0; c < ht_n_columns(table); c++)

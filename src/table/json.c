@@ -3,7 +3,7 @@
  *
  *   {"schema":"holotrace/1","version":"0.1.0","verb":"kernels","parameters":{…},"selection":{…},"inputs":[…],
  *    "title":"…","method":"…",
- *    "columns":[{"name":"dur_ns","type":"duration","unit":"ns","role":"measure","sentence":"…"}],
+ *    "columns":[{"name":"dur_ns","label":"dur","type":"duration","unit":"ns","role":"measure","sentence":"…"}],
  *    "rows":[[3070]],
  *    "notes":[],"findings":[],"n_hidden":0,"truncated":false,"check_failed":false,"next":[]}
  *
@@ -36,6 +36,8 @@ void ht_json_columns(struct ht_out *out, const ht_table *table)
 		const struct ht_column *column = &ht_cells_at(table, c)->meta;
 		ht_out_str(out, c ? ",\n {" : "\n {");
 		ht_out_member(out, "name", column->name);
+		ht_out_char(out, ',');
+		ht_out_member(out, "label", ht_cells_at(table, c)->label);
 		ht_out_char(out, ',');
 		ht_out_member(out, "type", ht_type_name(column->type));
 		ht_out_char(out, ',');

@@ -464,7 +464,7 @@ static void write_left_out(struct text *t, const char *before, bool empty, const
 		const struct ht_layout_column *col = &t->layout.columns[i];
 		if (col->shown || col->is_empty != empty)
 			continue;
-		const char *name = ht_cells_at(t->table, col->column)->meta.name;
+		const char *name = ht_cells_at(t->table, col->column)->label;
 		const char *lead = line.n ? ", " : before;
 		size_t n_lead = strlen(lead), n_name = strlen(name);
 		ok = ht_vec_reserve(mem, &line, 1, n_lead + n_name + strlen(after) + 1);

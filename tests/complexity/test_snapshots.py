@@ -61,9 +61,18 @@ def many_blocks(path, n):
     return snapshot(path, events, n)
 
 
+def failures_among_blocks(path, n):
+    """A request that fails after every allocation: as many failures as blocks, each of which is there at half of them."""
+    events = []
+    for i in range(n):
+        events += [block("alloc", i), {"action": "oom", "device_free": 0, "size": n * SIZE}]
+    events += [block(action, i) for i in range(n) for action in ("free_requested", "free_completed")]
+    return snapshot(path, events, n)
+
+
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
 @pytest.mark.parametrize("view", ("oom", "timeline", "blocks", "map", "fragmentation"))
-@pytest.mark.parametrize("make, n", ((many_failures, 10_000), (many_blocks, 40_000)), ids=("failures", "blocks"))
+@pytest.mark.parametrize("make, n", ((many_failures, 10_000), (many_blocks, 40_000), (failures_among_blocks, 20_000)), ids=("failures", "blocks", "both"))
 def test_views(make, n, view, meter, tmp_path):
     small, large = make(tmp_path / "small.pickle", n // 4), make(tmp_path / "large.pickle", n)
     seconds, memory = measure(meter, "memory-snapshot", large, "--view", view)

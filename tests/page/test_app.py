@@ -60,6 +60,18 @@ def test_headlines_are_cells(tmp_path):
     assert heading.startswith("Bound by waiting for rank 2")
     (kind, heading, missing), rows = ask("cpu")
     assert (kind, heading, missing) == ("step-time", rows["step-time"]["heading"], "missing")
+    trace = tmp_path / "no_steps.json"
+    trace.write_text(json.dumps({"traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 10},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 2, "args": {"correlation": 1}},
+        {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 5, "dur": 20, "args": {"device": 0, "stream": 7, "correlation": 1}}]}))
+    (kind, heading, missing), rows = ask(trace)
+    assert (kind, heading, missing) == ("gpu", rows["gpu"]["heading"], None)
+    assert "step-time" not in rows and rows["recording"]["value_ns"] == 25_000
+    names = evaluate(tmp_path, ('import { FIGURES, figureName, findingsOf } from "./app/findings"; import { Rows } from "./app/rows";'
+                                'const all = findingsOf(new Rows(input)); answer = FIGURES.map(([kind, , label]) => figureName(all, kind, label, "GPU"));'),
+                     json.loads(support.output("summary", trace, "--format", "json")))
+    assert not [name for name in names if "per step" in name] and "recorded" in names
 
 
 def test_quoted_names_are_filters_that_find_them(tmp_path):
@@ -131,8 +143,8 @@ answer = [input.rows, [input.rows[0]], [input.rows[1]]].map((rows) => stackOf(ta
     both, known, unknown = evaluate(tmp_path, source, {"names": names, "rows": rows})
     for i, row in enumerate(rows):
         assert sum(part["values"][i] or 0 for part in both) == row[0]
-    assert [part["name"] for part in known] == ["compute", "compute and communication", "transfer", "waiting for a rank", "neither"]
-    assert [part["name"] for part in unknown] == ["compute", "exposed communication", "neither"]
+    assert [part["name"] for part in known] == ["compute", "compute and communication", "transfer", "waiting for a rank", "idle"]
+    assert [part["name"] for part in unknown] == ["compute", "exposed communication", "idle"]
 
 
 def test_flame_is_as_wide_as_what_is_inside(tmp_path):

@@ -1,6 +1,8 @@
 """Page and terminal write the same text for the same value, and shorten names alike."""
+import json
 import pathlib
 import random
+import re
 import subprocess
 
 import pytest
@@ -130,3 +132,22 @@ def test_absent_values_and_words(tmp_path):
     assert text == ["–", "–", "yes", "no", "0:17", "41\u2009234\u2009567 ns",
                     "1\u2009767\u2009225\u2009600\u2009123\u2009456\u2009789 ns", "no value", "10 %", "3.07 µs",
                     r"a\x1b[0m\n\u202eb\x9b", r"x\x07y"]
+
+
+@needs_node
+def test_headings_are_those_of_the_terminal(tmp_path):
+    """One place makes them: the text's headings and what it leaves out, the columns of JSON, the page, and Python."""
+    diff = support.ROOT / "examples" / "diff"
+    for verb, runs in (("diff", [diff / "control", diff / "test"]), ("steps", [support.ROOT / "examples" / "straggler"])):
+        table = json.loads(support.output(verb, *runs, "--format", "json"))
+        labels = [column["label"] for column in table["columns"]]
+        text = support.output(verb, *runs, "--wide").decode().split("\n\n")[1].splitlines()
+        empty = [name.strip() for line in text if line.startswith("empty columns not shown: ") for name in line.split(": ", 1)[1].split(",")]
+        assert text[0].split() == [label for label in labels if label not in empty]
+        narrow = " ".join(support.output(verb, *runs).decode().split("\n\n")[1].splitlines())
+        left_out = re.search(r"(?<!columns )not shown: (.*?); --wide", narrow)
+        assert (verb == "diff") == bool(left_out)
+        if left_out:
+            assert {"baseline_count", "this_run_count"} <= set(left_out[1].split(", ")) <= set(labels)
+        shown = evaluate(tmp_path, 'import { label } from "./ui/format"; answer = input.map(label);', table["columns"])
+        assert shown == [label.replace("_", " ") for label in labels]

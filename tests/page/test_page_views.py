@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import urllib.parse
 
 import pytest
@@ -205,16 +206,41 @@ def test_ascend_samples(tmp_path):
 
 
 DOCS = support.ROOT / "docs"
-MAX_PICTURE = 150 << 10
 
 
-def test_pictures_of_the_readme(site, accept, tmp_path):
-    """--accept draws them anew; each must be there, be named in the README, and be small."""
-    _, url = site
-    served.drive("readme.mjs", url, ids(url)["straggler"], DOCS if accept else tmp_path)
-    text = (support.ROOT / "README.md").read_text()
-    for name in ("page-overview.png", "page-timeline.png"):
-        old, new = DOCS / name, (DOCS if accept else tmp_path) / name
-        assert f"docs/{name}" in text
-        assert 0 < old.stat().st_size < MAX_PICTURE
-        assert old.read_bytes()[:24] == new.read_bytes()[:24], "not of the size that the test draws"
+def test_pictures_of_the_readme(tmp_path):
+    """The script of `make screenshots` draws every picture of the docs, each of which is named there."""
+    for name in ("straggler", "snapshot"):
+        shutil.copytree(support.ROOT / "examples" / name, tmp_path / "runs" / name)
+    with served.serving(tmp_path / "runs") as url:
+        served.wait_ready(url, 2)
+        served.drive("readme.mjs", url, ids(url)["straggler"], ids(url)["snapshot"], tmp_path)
+    text = "".join(path.read_text() for path in (support.ROOT / "README.md", *DOCS.glob("*.md")))
+    pictures = sorted(path.name for path in DOCS.glob("page-*.png"))
+    assert pictures == sorted(path.name for path in tmp_path.glob("*.png"))
+    for name in pictures:
+        assert f"{name})" in text, name
+        assert (DOCS / name).read_bytes()[:24] == (tmp_path / name).read_bytes()[:24], "not of the size that the test draws"
+
+
+def test_pictures_of_an_older_page_are_told(tmp_path):
+    """The check of lint: what the pictures are of is hashed beside them."""
+    for name in ("docs", "examples/straggler", "examples/snapshot", "web"):
+        shutil.copytree(support.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules", "analyses", "design"))
+    for name in ("tools/screenshots", "tools/list_sources", "tests/page/readme.mjs"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(support.ROOT / name, tmp_path / name)
+
+    def check():
+        done = subprocess.run([tmp_path / "tools" / "screenshots", "--check"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+    assert check() == (0, "")
+    for name, said in (("web/src/ui/tokens.css", "older page"), ("examples/snapshot/leak.pickle.gz", "older page"), ("docs/page-memory.png", "not those")):
+        old = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(old + b"\n")
+        code, text = check()
+        assert code == 1 and said in text and "make screenshots" in text, name
+        (tmp_path / name).write_bytes(old)
+    (tmp_path / "docs" / "page-timeline.png").write_bytes(bytes(200_000))
+    assert check()[0] == 1 and "larger than" in check()[1]

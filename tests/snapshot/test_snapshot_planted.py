@@ -141,6 +141,26 @@ def test_out_of_memory(planted):
         assert pools["(1, 0)"] == 600 * MIB == int(row["other_pools_free_bytes"])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_every_failed_request(tmp_path, seed):
+    """A small device on which requests fail again and again, among blocks of all sizes and a graph's pool: what was free at each, and its longest run."""
+    rng, a, live, want = random.Random(seed), Allocator(capacity=160 * MIB), [], []
+    for _ in range(1500):
+        if live and rng.random() < 0.45:
+            a.free(live.pop(rng.randrange(len(live))))
+            continue
+        size = rng.choice((rng.randrange(1, 4000), rng.randrange(100_000, MIB), rng.randrange(MIB, 9 * MIB), rng.randrange(10 * MIB, 60 * MIB)))
+        try:
+            live.append(a.alloc(size, line(30), pool=(1, 0) if len(a.events) < 40 else (0, 0)))
+        except OutOfMemory:
+            free = [(segment.small, segment.pool, block.size) for segment in a.segments for block in segment.blocks if not block.used]
+            own = [length for small, pool, length in free if (small, pool) == (-(-size // 512) * 512 <= MIB, (0, 0))]
+            want.append((size, sum(own), max(own, default=0), sum(length for _, _, length in free) - sum(own)))
+    names = ("requested_bytes", "free_bytes", "largest_free_bytes", "other_pools_free_bytes")
+    got = [tuple(int(row[name]) for name in names) for row in ask(a.write(tmp_path / "full.pickle.gz"), "--view", "oom")]
+    assert len(want) > 50 and got == want
+
+
 def test_fragmentation(planted):
     row, = ask(planted.path, "--view", "fragmentation")
     free = [block.size for segment in planted.segments for block in segment.blocks if not block.used]

@@ -8,6 +8,7 @@ export type ColumnType =
 
 export interface Column {
   name: string;            // lower snake case with its unit as suffix
+  label?: string;          // of tables: the name as a heading has it, without the unit
   type: ColumnType;
   unit: string | null;
   role: "key" | "measure" | "detail";

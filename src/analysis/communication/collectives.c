@@ -16,7 +16,8 @@
  * those that have it alone, stand apart.
  *
  * Views: "summary", sums by group and kind, longest first; bandwidths there are all bytes over all transfer.
- * "calls", one row per matched collective and rank, by start. "ranks", which rank waits for which (wait_pairs.h). Sends and receives are a kind of their own.
+ * "calls", one row per matched collective and rank, by start. "lateness", one per rank and step, of the call that is latest in
+ * it. "ranks", which rank waits for which (wait_pairs.h). Sends and receives are a kind of their own.
  * Reads communication kernels, their arguments and launches. Blind to what carries no arguments but its kernel's
  * name, and to data that kernels other than communication move. O(n log n).
  *
@@ -113,6 +114,19 @@ HT_COLUMNS(summary_columns, SUMMARY_COLUMNS);
 	        "of its duration, with a compute kernel on the device", NULL)
 HT_COLUMNS(call_columns, CALL_COLUMNS);
 
+#define LATENESS_COLUMNS(COLUMN)                                                                   \
+	COLUMN(LATENESS_RANK, "rank", HT_I64, HT_KEY, "rank of the calls", NULL)                   \
+	COLUMN(LATENESS_STEP, "step", HT_I64, HT_KEY, "step of their launch, null outside steps",  \
+	        NULL)                                                                              \
+	COLUMN(LATENESS_LATE_NS, "late_ns", HT_DURATION, HT_MEASURE,                               \
+	        "start after the first start, of the call of the step that is latest", NULL)       \
+	COLUMN(LATENESS_UNCERTAINTY_NS, "uncertainty_ns", HT_DURATION, HT_MEASURE,                 \
+	        "how far the clocks of two ranks of that collective leave it open", NULL)          \
+	COLUMN(LATENESS_CALLS, "calls", HT_I64, HT_DETAIL, "calls of the rank in the step", NULL)  \
+	COLUMN(LATENESS_ROW, "row", HT_I64, HT_DETAIL,                                             \
+	        "index of the kernel of that call in the rank's trace", NULL)
+HT_COLUMNS(lateness_columns, LATENESS_COLUMNS);
+
 #define PAIR_COLUMNS(COLUMN)                                                                       \
 	COLUMN(PAIR_RANK, "rank", HT_I64, HT_KEY, "rank of the calls", NULL)                       \
 	COLUMN(PAIR_LAST_RANK, "last_rank", HT_I64, HT_KEY,                                        \
@@ -129,13 +143,14 @@ HT_COLUMNS(pair_columns, PAIR_COLUMNS);
 static const struct ht_schema schemas[] = {
 	{ "summary", summary_columns, HT_COUNT(summary_columns) },
 	{ "calls", call_columns, HT_COUNT(call_columns) },
+	{ "lateness", lateness_columns, HT_COUNT(lateness_columns) },
 	{ "ranks", pair_columns, HT_COUNT(pair_columns) },
 };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "summary",
-	        "sums by group and kind, every call, or which rank waits for which",
-	        "summary|calls|ranks" },
+	        "sums by group and kind, every call, how late each rank is in each step, or which rank waits for which",
+	        "summary|calls|lateness|ranks" },
 	{ "link", HT_F64, NULL,
 	        "bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share",
 	        NULL },
@@ -161,6 +176,7 @@ const struct ht_analysis ht_analysis_collectives = {
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
 	        .details = "calls",
+	        .charts = "lateness",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1 },
@@ -466,6 +482,59 @@ static enum ht_status put_summary(struct ht_run *run, const struct ht_parts *par
 	return HT_OK;
 }
 
+/* ---- lateness ---- */
+
+/* A call, and how late it is. */
+struct late {
+	size_t i_part;
+	int64_t step, late_ns, uncertainty_ns, row;
+};
+
+static int by_rank_and_step(const void *left, const void *right)
+{
+	const struct late *a = left, *b = right;
+	if (a->i_part != b->i_part)
+		return a->i_part < b->i_part ? -1 : 1;
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	if (a->late_ns != b->late_ns)
+		return a->late_ns > b->late_ns ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* A row for each rank and step: its call that is latest, the first of several. Calls are ascending by collective. */
+static enum ht_status put_lateness(struct ht_run *run, const struct ht_parts *parts,
+        const struct ht_chosen_call *calls, size_t n, ht_table *table)
+{
+	struct late *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
+	struct arrivals a = { 0 };
+	if (!list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		const struct ht_collective *c = calls[i].collective;
+		if (!i || c != calls[i - 1].collective)
+			a = arrivals_of(run->clocks[0], c);
+		list[i] = (struct late){ calls[i].i_part, c->step,
+			ht_sub_sat(calls[i].call->start_ns, a.first_ns), a.uncertainty_ns,
+			calls[i].call->row };
+	}
+	qsort(list, n, sizeof *list, by_rank_and_step);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && list[end].i_part == list[i].i_part &&
+		                  list[end].step == list[i].step;)
+			end++;
+		ht_table_row(table);
+		ht_table_put_i64(table, LATENESS_RANK, parts->list[list[i].i_part].rank);
+		ht_table_put_known(table, LATENESS_STEP, list[i].step, HT_NO_I64);
+		ht_table_put_i64(table, LATENESS_LATE_NS, list[i].late_ns);
+		ht_table_put_known(
+		        table, LATENESS_UNCERTAINTY_NS, list[i].uncertainty_ns, HT_NO_I64);
+		ht_table_put_i64(table, LATENESS_CALLS, (int64_t)(end - i));
+		ht_table_put_i64(table, LATENESS_ROW, list[i].row);
+	}
+	return HT_OK;
+}
+
 /* ---- all ranks ---- */
 
 static enum ht_status add_hint(struct ht_arena *arena, ht_table *table)
@@ -510,6 +579,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (ht_run_is(run, "view", "summary")) {
 		HT_TRY(put_summary(run, parts, calls, n, table));
 		HT_TRY(add_hint(run->scratch, table));
+	} else if (ht_run_is(run, "view", "lateness")) {
+		HT_TRY(put_lateness(run, parts, calls, n, table));
 	} else if (ht_run_is(run, "view", "ranks")) {
 		HT_TRY(put_pairs(run, calls, n, table));
 	} else {

@@ -21,8 +21,6 @@
 #include "model/snapshot/mem_findings.h"
 #include "model/snapshot/mem_view.h"
 
-#include <string.h>
-
 static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 static enum ht_status choose(struct ht_run *run);
@@ -77,7 +75,7 @@ static const struct ht_param params[] = {
 	        NULL },
 	{ "every", HT_DURATION, "0", "length of a step where no annotation names steps", NULL },
 	{ "range", HT_STR, NULL,
-	        "events that timeline and events show, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"",
+	        "part of the history to look at, from A to B: \"1s:1.5s\", \"4000:5000\", \"peak:\"; summary, segments and pools are of the whole file",
 	        NULL },
 	{ "points", HT_I64, "500", "points of the timeline, and of the longest segment of map",
 	        NULL },
@@ -118,6 +116,13 @@ static enum ht_status choose(struct ht_run *run)
 	return ht_mem_moment_check(run, at);
 }
 
+/* Whether a view shows what the file states of its end, or of all of its events. */
+static bool of_whole_file(const struct ht_run *run)
+{
+	return ht_run_is(run, "view", "summary") || ht_run_is(run, "view", "segments") ||
+	       ht_run_is(run, "view", "pools");
+}
+
 static size_t view_of(const struct ht_run *run)
 {
 	size_t i = 0;
@@ -126,21 +131,22 @@ static size_t view_of(const struct ht_run *run)
 	return i;
 }
 
-/* Categories that an execution trace shows, where one joins the trace of the run. */
+/* Categories that other files of the run know, where the trace joins them: a memory timeline, then an execution trace. */
 static enum ht_status derive_categories(struct ht_run *run, struct ht_mem_view *view)
 {
 	struct ht_et_memory memory;
-	if (!ht_n_events(run->trace))
+	size_t n = ht_n_events(run->trace);
+	if (!n)
 		return HT_OK;
-	HT_TRY(ht_et_memory_derive(run, &memory));
-	if (!memory.is_there)
-		return HT_OK;
-	uint8_t *by_row = ht_arena_room(run->scratch, ht_n_events(run->trace));
+	struct ht_mem_derived *by_row = ht_arena_room(run->scratch, n * sizeof *by_row);
 	if (!by_row)
 		return ht_fail_nomem(run->ctx);
-	memset(by_row, HT_MEMORY_UNKNOWN, ht_n_events(run->trace));
-	for (size_t i = 0; i < memory.events.n; i++)
-		by_row[memory.events.list[i].row] = memory.category[i];
+	for (size_t row = 0; row < n; row++)
+		by_row[row] = (struct ht_mem_derived){ HT_MEMORY_UNKNOWN, false };
+	HT_TRY(ht_et_memory_derive(run, &memory));
+	for (size_t i = 0; memory.is_there && i < memory.events.n; i++)
+		by_row[memory.events.list[i].row].category = memory.category[i];
+	HT_TRY(ht_mem_timeline_derive(run, by_row));
 	return ht_mem_view_use_derived(run, by_row, view);
 }
 
@@ -156,6 +162,8 @@ static enum ht_status look_at_rank(struct ht_run *run, struct ht_part *part)
 		HT_TRY(derive_categories(run, &v));
 	v.table = part->facts[0];
 	v.every_ns = ht_run_duration_ns(run, "every");
+	if (!of_whole_file(run))
+		HT_TRY(ht_mem_view_narrow(&v));
 	return views[view_of(run)](&v);
 }
 
@@ -165,7 +173,7 @@ static enum ht_status add_notes(struct ht_run *run, ht_table *table)
 	if (ht_run_is(run, "by", "category") &&
 	        (ht_run_is(run, "view", "peak") || ht_run_is(run, "view", "timeline")))
 		HT_TRY(ht_table_add_note(table,
-		        "categories that neither the snapshot records nor an attached execution trace shows are estimated by rules over the stacks"));
+		        "categories that neither the snapshot records nor an attached memory timeline or execution trace shows are estimated by rules over the stacks"));
 	if (ht_run_is(run, "view", "peak"))
 		ht_table_set_bar(table, "share");
 	return HT_OK;

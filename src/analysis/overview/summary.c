@@ -81,6 +81,16 @@ static int64_t if_several(size_t n)
 	return n > 1 ? (int64_t)n : HT_NO_I64;
 }
 
+/* Of a run without steps: no step time, but how long it was recorded, which the shares below are of. */
+static void say_recording(struct ht_telling *s)
+{
+	struct ht_finding found = ht_finding("recording", HT_STATE_FOUND);
+	ht_finding_next(&found, "steps");
+	ht_finding_value(&found, (double)ht_findings_mean_step(&s->f), "ns");
+	ht_finding_count(&found, "n_ranks", if_several(s->f.parts->n));
+	ht_tell_line(s, "recording", &found);
+}
+
 static void say_step_time(struct ht_telling *s)
 {
 	const struct ht_findings *f = &s->f;
@@ -89,16 +99,10 @@ static void say_step_time(struct ht_telling *s)
 	struct ht_finding found =
 	        ht_finding("step-time", device->n ? HT_STATE_FOUND : HT_STATE_UNKNOWN);
 	ht_finding_next(&found, "steps");
-	if (device->n)
-		ht_finding_value(&found,
-		        (double)(f->has_steps ? device->median_ns : ht_findings_mean_step(f)),
-		        "ns");
 	if (!device->n) {
 		found.variant = "no_events";
-	} else if (!f->has_steps) {
-		found.variant = "recording";
-		ht_finding_count(&found, "n_ranks", if_several(n_ranks));
 	} else {
+		ht_finding_value(&found, (double)device->median_ns, "ns");
 		bool slow = ht_findings_is_slow(f, device->number);
 		ht_finding_count(&found, "n_steps", device->n > 1 ? (int64_t)device->n : HT_NO_I64);
 		ht_finding_count(&found, "n_ranks", (int64_t)n_ranks);
@@ -109,7 +113,7 @@ static void say_step_time(struct ht_telling *s)
 		ht_finding_text(&found, "no_gpu", f->n_devices || f->told.ns ? NULL : "");
 		ht_finding_event(&found, device->rank, device->row);
 	}
-	ht_tell_line(s, f->has_steps || !device->n ? "step time" : "recording", &found);
+	ht_tell_line(s, "step time", &found);
 }
 
 /* Operators that only the exporter lists are no events. */
@@ -719,7 +723,7 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	qsort(bounds, N_BOUNDS, sizeof *bounds, by_bound);
 	ht_tell_serving(s);
 	say_missing(s);
-	say_step_time(s);
+	(s->f.device.n && !s->f.has_steps ? say_recording : say_step_time)(s);
 	say_slow_steps(s);
 	ht_tell_recompilations(s);
 	if (s->f.n_devices)

@@ -7,19 +7,6 @@
 
 #include <string.h>
 
-static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
-{
-	struct ht_trace *trace;
-	HT_TRY(ht_attachment_trace(ctx, attachment, &trace));
-	*ret_data = trace;
-	return HT_OK;
-}
-
-static void let_go(void *data)
-{
-	ht_trace_release(data);
-}
-
 /* "capture_8_FULL (51 launches), ..." or "eager run (302 GPU activities)". */
 static const char *describe(struct ht_run *run, const struct ht_vec *tapes)
 {
@@ -75,7 +62,7 @@ const struct ht_attach_kind ht_attach_kind_trace = {
 	.use = "kernels of graphs get the operators that it has for them",
 	.beside = "capture_traces|graph_capture_rank*.json*|*bs_*_rank*.json*",
 	.sniff = ht_attach_is_trace,
-	.load = load,
-	.free = let_go,
+	.load = ht_attach_load_trace,
+	.free = ht_attach_free_trace,
 	.judge = judge,
 };

@@ -51,3 +51,22 @@ size_t ht_bit_tree_next(const struct ht_bit_tree *tree, size_t i)
 		i = i * 64 + (size_t)__builtin_ctzll(tree->levels[level - 1][i]);
 	return i;
 }
+
+size_t ht_bit_tree_prev(const struct ht_bit_tree *tree, size_t i)
+{
+	size_t level = 0;
+	uint64_t earlier = 0;
+	/* the same along the last bits */
+	for (; level < HT_BIT_LEVELS && tree->levels[level]; level++) {
+		earlier = tree->levels[level][i / 64] << (63 - i % 64);
+		if (earlier || i < 64)
+			break;
+		i = i / 64 - 1;
+	}
+	if (!earlier)
+		return SIZE_MAX;
+	i -= (size_t)__builtin_clzll(earlier);
+	for (; level > 0; level--)
+		i = i * 64 + 63 - (size_t)__builtin_clzll(tree->levels[level - 1][i]);
+	return i;
+}

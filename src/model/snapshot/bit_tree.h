@@ -1,5 +1,5 @@
 /*
- * bit_tree.h - a set of small numbers that is asked for the next one: 64 numbers a word, 64 words a word above it.
+ * bit_tree.h - a set of small numbers that is asked for the next one, or the one before: 64 numbers a word, 64 words a word above it.
  */
 #ifndef HT_MODEL_SNAPSHOT_BIT_TREE_H
 #define HT_MODEL_SNAPSHOT_BIT_TREE_H
@@ -19,5 +19,7 @@ void ht_bit_tree_add(struct ht_bit_tree *tree, size_t i);
 void ht_bit_tree_remove(struct ht_bit_tree *tree, size_t i);
 /* The least number of the set that is at least i; SIZE_MAX when there is none. */
 size_t ht_bit_tree_next(const struct ht_bit_tree *tree, size_t i);
+/* The greatest number of the set that is at most i, which is below n; SIZE_MAX when there is none. */
+size_t ht_bit_tree_prev(const struct ht_bit_tree *tree, size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * bit_tree_test.c - the next number of a set, against a plain array of flags.
+ * bit_tree_test.c - the next number of a set and the one before, against a plain array of flags.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,13 @@ static size_t next_plain(const uint8_t *is_in, size_t i)
 	while (i < N && !is_in[i])
 		i++;
 	return i < N ? i : SIZE_MAX;
+}
+
+static size_t prev_plain(const uint8_t *is_in, size_t i)
+{
+	while (i > 0 && !is_in[i])
+		i--;
+	return is_in[i] ? i : SIZE_MAX;
 }
 
 static void random_sets(void **state)
@@ -44,6 +51,7 @@ static void random_sets(void **state)
 		}
 		size_t from = (random >> 4) % N;
 		assert_int_equal(ht_bit_tree_next(&tree, from), next_plain(is_in, from));
+		assert_int_equal(ht_bit_tree_prev(&tree, from), prev_plain(is_in, from));
 	}
 	assert_int_equal(ht_bit_tree_next(&tree, N), SIZE_MAX);
 	ht_arena_done(&arena);

@@ -96,20 +96,20 @@
 	        "reserved in private pools at the end", NULL)
 HT_COLUMN_NUMBERS(HT_MEM_SUMMARY_COLUMNS, N_SUMMARY_COLUMNS);
 
-#define HT_MEM_PEAK_COLUMNS(COLUMN)                                                                \
-	COLUMN(PEAK_RANK, "rank", HT_I64, HT_KEY, "rank of the snapshot", NULL)                    \
-	COLUMN(PEAK_DEVICE, "device", HT_I64, HT_KEY, "index of the GPU", NULL)                    \
-	COLUMN(PEAK_KEY, "key", HT_STR, HT_KEY, "who allocated it, by the parameter by", NULL)     \
-	COLUMN(PEAK_BYTES, "bytes", HT_BYTES, HT_MEASURE, "bytes in its blocks at that moment",    \
-	        NULL)                                                                              \
-	COLUMN(PEAK_SHARE, "share", HT_RATIO, HT_MEASURE,                                          \
-	        "of all allocated bytes of the device at that moment", NULL)                       \
-	COLUMN(PEAK_BLOCKS, "blocks", HT_I64, HT_MEASURE, "blocks", NULL)                          \
-	COLUMN(PEAK_REQUESTED_BYTES, "requested_bytes", HT_BYTES, HT_DETAIL,                       \
-	        "bytes that were asked for", NULL)                                                 \
-	COLUMN(PEAK_SOURCE, "source", HT_STR, HT_DETAIL,                                           \
-	        "who says the category: recorded (the file), execution-trace (attached), rules "   \
-	        "(yours), estimated (rules over stacks)",                                          \
+#define HT_MEM_PEAK_COLUMNS(COLUMN)                                                                          \
+	COLUMN(PEAK_RANK, "rank", HT_I64, HT_KEY, "rank of the snapshot", NULL)                              \
+	COLUMN(PEAK_DEVICE, "device", HT_I64, HT_KEY, "index of the GPU", NULL)                              \
+	COLUMN(PEAK_KEY, "key", HT_STR, HT_KEY, "who allocated it, by the parameter by", NULL)               \
+	COLUMN(PEAK_BYTES, "bytes", HT_BYTES, HT_MEASURE, "bytes in its blocks at that moment",              \
+	        NULL)                                                                                        \
+	COLUMN(PEAK_SHARE, "share", HT_RATIO, HT_MEASURE,                                                    \
+	        "of all allocated bytes of the device at that moment", NULL)                                 \
+	COLUMN(PEAK_BLOCKS, "blocks", HT_I64, HT_MEASURE, "blocks", NULL)                                    \
+	COLUMN(PEAK_REQUESTED_BYTES, "requested_bytes", HT_BYTES, HT_DETAIL,                                 \
+	        "bytes that were asked for", NULL)                                                           \
+	COLUMN(PEAK_SOURCE, "source", HT_STR, HT_DETAIL,                                                     \
+	        "who says the category: recorded (the file), timeline or execution-trace (attached), rules " \
+	        "(yours), estimated (rules over stacks)",                                                    \
 	        NULL)
 HT_COLUMN_NUMBERS(HT_MEM_PEAK_COLUMNS, N_PEAK_COLUMNS);
 

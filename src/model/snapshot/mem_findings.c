@@ -43,6 +43,8 @@ static struct ht_finding peak(const ht_table *rows, size_t row)
 	struct ht_finding f = make("memory-peak", true, "peak");
 	ht_finding_value(&f, (double)bytes, "bytes");
 	ht_finding_bytes(&f, "reserved", reserved > 0 ? reserved : HT_NO_I64);
+	if (reserved > 0 && reserved < bytes)
+		f.variant = "contradicted";
 	ht_finding_text(&f, "annotation", ht_table_str_or_null(rows, row, SUMMARY_PEAK_ANNOTATION));
 	for (size_t i = 0; i < HT_COUNT(keys); i++) {
 		struct ht_finding_item item = ht_item("", ht_table_str_or_null(rows, row, keys[i]));

@@ -1,6 +1,7 @@
 /*
  * mem_groups.c - what lives at a moment, by key, and which moment is meant. See mem_view.h.
  */
+#include "model/snapshot/mem_steps.h"
 #include "model/snapshot/mem_view.h"
 
 #include "base/list.h"
@@ -59,8 +60,9 @@ static bool find_moment(const struct ht_mem_view *v, const struct ht_mem_device 
         int64_t *ret_event)
 {
 	const struct ht_mem_event *events = v->run->trace->mem_events;
-	int64_t number, end = d->end > d->first ? d->end - 1 : HT_MEM_BEFORE;
-	*ret_event = end;
+	const struct ht_mem_span span = ht_mem_view_span(v, d);
+	int64_t number;
+	*ret_event = span.end > d->first ? span.end - 1 : HT_MEM_BEFORE;
 	if (!strcmp(at, "end"))
 		return true;
 	if (!strcmp(at, "peak")) {
@@ -68,7 +70,7 @@ static bool find_moment(const struct ht_mem_view *v, const struct ht_mem_device 
 		return true;
 	}
 	if (!strcmp(at, "oom")) {
-		for (int64_t k = d->first; k < d->end; k++)
+		for (int64_t k = span.first; k < span.end; k++)
 			if (events[k].action == HT_MEM_OOM) {
 				*ret_event = k;
 				return true;
@@ -121,12 +123,15 @@ enum ht_status ht_mem_range_check(struct ht_run *run, const char *range)
 
 struct ht_mem_span ht_mem_view_span(const struct ht_mem_view *v, const struct ht_mem_device *d)
 {
+	return v->spans ? v->spans[d - v->history->devices]
+	                : (struct ht_mem_span){ d->first, d->end };
+}
+
+static struct ht_mem_span find_span(const struct ht_mem_view *v, const struct ht_mem_device *d,
+        char moments[2][MAX_MOMENT_BYTES])
+{
 	struct ht_mem_span span = { d->first, d->end };
-	const char *range = ht_run_str(v->run, "range");
-	char moments[2][MAX_MOMENT_BYTES];
 	int64_t from = HT_MEM_BEFORE, to = d->end - 1;
-	if (!range || !split_range(range, moments))
-		return span;
 	/* a moment that the device does not have is behind its last event, or never came */
 	if (*moments[0] && !find_moment(v, d, moments[0], &from))
 		from = d->end;
@@ -135,6 +140,56 @@ struct ht_mem_span ht_mem_view_span(const struct ht_mem_view *v, const struct ht
 	span.first = from > span.first ? from : span.first;
 	span.end = to + 1 < span.end ? to + 1 : span.end;
 	return span;
+}
+
+/* The peak of the part; what is there when it begins counts. */
+static void find_peak(
+        const struct ht_mem_history *h, struct ht_mem_device *d, const struct ht_mem_span *span)
+{
+	if (span->first >= span->end)
+		return;
+	d->peak_at = span->first;
+	for (int64_t k = span->first; k < span->end; k++)
+		if (h->allocated[k] > h->allocated[d->peak_at])
+			d->peak_at = k;
+	d->peak_allocated = h->allocated[d->peak_at];
+}
+
+enum ht_status ht_mem_view_narrow(struct ht_mem_view *v)
+{
+	const char *range = ht_run_str(v->run, "range");
+	char moments[2][MAX_MOMENT_BYTES];
+	size_t n = v->history->n_devices;
+	if (!range || !split_range(range, moments))
+		return HT_OK;
+	struct ht_mem_history *h = ht_arena_room(v->run->scratch, sizeof *h);
+	struct ht_mem_device *devices = ht_arena_room(v->run->scratch, (n + 1) * sizeof *devices);
+	struct ht_mem_span *spans = ht_arena_room(v->run->scratch, (n + 1) * sizeof *spans);
+	if (!h || !devices || !spans)
+		return ht_fail_nomem(v->run->ctx);
+	*h = *v->history;
+	h->devices = devices;
+	for (size_t i = 0; i < n; i++) {
+		devices[i] = v->history->devices[i];
+		spans[i] = find_span(v, &v->history->devices[i], moments);
+		find_peak(h, &devices[i], &spans[i]);
+	}
+	v->history = v->names.history = h;
+	v->spans = spans;
+	return HT_OK;
+}
+
+enum ht_status ht_mem_view_steps(
+        struct ht_mem_view *v, const struct ht_mem_device *d, struct ht_mem_steps *ret_steps)
+{
+	const struct ht_mem_span span = ht_mem_view_span(v, d);
+	size_t n = 0;
+	HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, ret_steps));
+	for (size_t i = 0; i < ret_steps->n; i++)
+		if (ret_steps->list[i].last >= span.first && ret_steps->list[i].last < span.end)
+			ret_steps->list[n++] = ret_steps->list[i];
+	ret_steps->n = n;
+	return HT_OK;
 }
 
 static int by_key(const void *x, const void *y)

@@ -245,8 +245,8 @@ static void extent_remove(struct ht_mem_extents *x, uint64_t addr)
 /* Where the segment of an address ends; 0 when none is known. */
 static uint64_t extent_end(const struct ht_mem_extents *x, uint64_t addr)
 {
-	size_t at = ht_mem_extents_from(x, addr + 1);
-	return at && addr < x->list[at - 1].end ? x->list[at - 1].end : 0;
+	const struct ht_mem_extent *extent = ht_mem_extents_find(x, addr);
+	return extent ? extent->end : 0;
 }
 
 /* Segments before the first event: those of the end, with events undone. */

@@ -116,19 +116,6 @@ static bool sniff(const struct ht_attach_head *head)
 	return ht_attach_is_snapshot(head);
 }
 
-static enum ht_status load(ht_ctx *ctx, const struct ht_attachment *attachment, void **ret_data)
-{
-	struct ht_trace *trace;
-	HT_TRY(ht_attachment_trace(ctx, attachment, &trace));
-	*ret_data = trace;
-	return HT_OK;
-}
-
-static void let_go(void *data)
-{
-	ht_trace_release(data);
-}
-
 static enum ht_status judge(
         struct ht_run *run, const struct ht_attachment *attachment, struct ht_attach_use *ret_use)
 {
@@ -159,8 +146,8 @@ const struct ht_attach_kind ht_attach_kind_memory_snapshot = {
 	.what = "a memory snapshot",
 	.use = "memory-snapshot shows it, with operators, modules and steps of the trace",
 	.sniff = sniff,
-	.load = load,
-	.free = let_go,
+	.load = ht_attach_load_trace,
+	.free = ht_attach_free_trace,
 	.judge = judge,
 };
 

@@ -213,13 +213,13 @@ static const struct ht_mem_owner *owner_of(
 	return NULL;
 }
 
-/* What an execution trace shows a life to be; HT_MEMORY_UNKNOWN. */
-static enum ht_memory_category derived_of(
+/* What another file of the run shows a life to be; HT_MEMORY_UNKNOWN. */
+static struct ht_mem_derived derived_of(
         const struct ht_mem_names *n, const struct ht_mem_life *life)
 {
 	const struct ht_mem_owner *owner = n->derived ? owner_of(n, life) : NULL;
-	return owner && owner->is_matched ? (enum ht_memory_category)n->derived[owner->row]
-	                                  : HT_MEMORY_UNKNOWN;
+	return owner && owner->is_matched ? n->derived[owner->row]
+	                                  : (struct ht_mem_derived){ HT_MEMORY_UNKNOWN, false };
 }
 
 /* A category, and who says so; NULL for unknown. */
@@ -260,13 +260,13 @@ static struct category category_of(struct ht_mem_names *n, const struct ht_mem_l
 		return (struct category){ NULL, NULL };
 	if (said->rule)
 		return (struct category){ said->rule, "rules" };
-	enum ht_memory_category derived = derived_of(n, life);
-	if (derived == HT_MEMORY_UNKNOWN)
+	struct ht_mem_derived derived = derived_of(n, life);
+	if (derived.category == HT_MEMORY_UNKNOWN)
 		return estimate(n, life, (enum frame_says)said->says);
-	return (struct category){ derived == HT_MEMORY_OPTIMIZER_STATE
+	return (struct category){ derived.category == HT_MEMORY_OPTIMIZER_STATE
 		                          ? "optimizer"
-		                          : ht_memory_category_name(derived),
-		"execution-trace" };
+		                          : ht_memory_category_name(derived.category),
+		derived.by_timeline ? "timeline" : "execution-trace" };
 }
 
 const char *ht_mem_source_of(struct ht_mem_names *n, const struct ht_mem_life *life)

@@ -4,9 +4,8 @@
  * The user's own line is the innermost Python frame outside of torch and of installed packages. Frames that only say
  * how Python or the dispatcher got there are left out of stacks, as torch's own viewers do.
  *
- * Categories are recorded where the file has them; else those that an execution trace of the same run shows, joined by the Kineto trace; else
- * they are estimated by rules over the frames, from the
- * innermost out, the first that fits: what the user's rules name; AccumulateGrad: gradient; the step of an optimizer: optimizer;
+ * Categories are recorded where the file has them; else those that a memory timeline of the same run has (mem_timeline.h), or an execution
+ * trace of it shows, joined by the Kineto trace; else they are estimated by rules over the frames, from the innermost out, the first that fits: what the user's rules name; AccumulateGrad: gradient; the step of an optimizer: optimizer;
  * parameters being made, moved or loaded: parameter; unsharding of FSDP: communication; backward: gradient where it lives beyond the
  * next step of an optimizer, else temporary; forward: activation, or temporary where it is freed inside the annotation
  * that it was made in. Unknown otherwise.
@@ -16,6 +15,7 @@
 
 #include "model/snapshot/mem_join.h"
 #include "model/snapshot/mem_rules.h"
+#include "model/snapshot/mem_timeline.h"
 
 /* A record_function scope. */
 struct ht_mem_scope {
@@ -79,9 +79,8 @@ struct ht_mem_names {
 	int64_t *optimizer_ends; /* events after which an optimizer's step has ended, ascending */
 	size_t n_optimizer_ends;
 	const struct ht_mem_join *join; /* with the Kineto trace of the same run; NULL: none */
-	const uint8_t *
-	        derived; /* by row of the Kineto trace: enum ht_memory_category of the block that a [memory] event allocates; NULL: none */
-	bool has_recorded; /* some category is in the file */
+	const struct ht_mem_derived *derived; /* by row of the Kineto trace; NULL: none */
+	bool has_recorded;                    /* some category is in the file */
 };
 
 enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history *history,
@@ -90,7 +89,7 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
 const char *ht_mem_name_of(struct ht_mem_names *names, const struct ht_mem_life *life);
 /* The text of a whole stack, made once; NULL when out of memory. */
 const char *ht_mem_names_stack(struct ht_mem_names *names, uint32_t stack);
-/* Who says its category: "recorded", "execution-trace", "rules" of the user, "estimated", or NULL where none is known. NULL unless blocks are
+/* Who says its category: "recorded", "timeline", "execution-trace", "rules" of the user, "estimated", or NULL where none is known. NULL unless blocks are
  * called by category. */
 const char *ht_mem_source_of(struct ht_mem_names *names, const struct ht_mem_life *life);
 enum ht_mem_by ht_mem_by_parse(const char *word);

@@ -4,6 +4,7 @@
 #include "model/snapshot/mem_oom.h"
 
 #include "model/finding/finding.h"
+#include "model/snapshot/mem_runs.h"
 
 #include <string.h>
 
@@ -20,16 +21,17 @@ const char *ht_mem_oom_help(const char *name, bool is_expandable)
 	return ht_finding_advice("out-of-memory", other ? "fragmentation-expandable" : name);
 }
 
-static struct ht_mem_oom judge(const struct ht_mem_history *history,
-        const struct ht_mem_layout *state, int64_t event, int64_t capacity)
+/* What was free when a request failed, in the pool and stream that it may use and in all. */
+static enum ht_status judge(const struct ht_mem_history *history, struct ht_mem_runs *runs,
+        int64_t event, int64_t capacity, struct ht_mem_oom *ret_oom)
 {
 	const struct ht_trace *t = history->trace;
 	const struct ht_mem_event *e = &t->mem_events[event];
 	struct ht_mem_extent like = { .stream = e->stream,
 		.pool = { e->pool[0], e->pool[1] },
 		.is_small = ht_mem_round(t->mem_about, e->size) <= 1 << 20 };
-	struct ht_mem_free own = ht_mem_layout_free(state, &like);
-	struct ht_mem_free all = ht_mem_layout_free(state, NULL);
+	HT_TRY(ht_mem_runs_back_to(runs, event));
+	struct ht_mem_room own = ht_mem_runs_room(runs, &like);
 	struct ht_mem_oom oom = { .event = event,
 		.requested = e->size,
 		.driver_free = e->addr > INT64_MAX ? INT64_MAX : (int64_t)e->addr,
@@ -37,7 +39,7 @@ static struct ht_mem_oom judge(const struct ht_mem_history *history,
 		.reserved = history->reserved[event],
 		.pool_free = own.free,
 		.pool_largest = own.largest,
-		.all_free = all.free,
+		.all_free = own.all,
 		.capacity = capacity,
 		.outside = HT_NO_I64,
 		.stack = e->stack };
@@ -47,22 +49,22 @@ static struct ht_mem_oom judge(const struct ht_mem_history *history,
 		oom.class_ = HT_MEM_OOM_LIMIT;
 	else if (own.free >= e->size && own.largest < e->size)
 		oom.class_ = HT_MEM_OOM_FRAGMENTATION;
-	else if (all.free >= e->size && own.free < e->size)
+	else if (own.all >= e->size && own.free < e->size)
 		oom.class_ = HT_MEM_OOM_ISOLATION;
 	else if (oom.outside != HT_NO_I64 && oom.outside > oom.reserved)
 		oom.class_ = HT_MEM_OOM_OUTSIDE;
 	else
 		oom.class_ = HT_MEM_OOM_SHORTAGE;
-	return oom;
+	*ret_oom = oom;
+	return HT_OK;
 }
 
 enum ht_status ht_mem_oom_judge(struct ht_run *run, const struct ht_mem_history *history,
         const struct ht_mem_device *d, int64_t event, int64_t capacity, struct ht_mem_oom *ret_oom)
 {
-	struct ht_mem_layout state;
-	HT_TRY(ht_mem_layout_at(run, history, d, event, &state));
-	*ret_oom = judge(history, &state, event, capacity);
-	return HT_OK;
+	struct ht_mem_runs *runs;
+	HT_TRY(ht_mem_runs_new(run, history, d, &runs));
+	return judge(history, runs, event, capacity, ret_oom);
 }
 
 enum ht_status ht_mem_ooms_judge(struct ht_run *run, const struct ht_mem_history *history,
@@ -70,8 +72,7 @@ enum ht_status ht_mem_ooms_judge(struct ht_run *run, const struct ht_mem_history
         size_t *ret_n)
 {
 	const struct ht_trace *t = history->trace;
-	struct ht_mem_walk *walk;
-	struct ht_mem_layout state;
+	struct ht_mem_runs *runs;
 	size_t n = 0;
 	for (int64_t k = d->first; k < d->end; k++)
 		n += t->mem_events[k].action == HT_MEM_OOM;
@@ -82,12 +83,9 @@ enum ht_status ht_mem_ooms_judge(struct ht_run *run, const struct ht_mem_history
 	*ret_n = n;
 	if (!n)
 		return HT_OK;
-	HT_TRY(ht_mem_walk_new(run, history, d, &walk));
-	for (int64_t k = d->end - 1; k >= d->first; k--) {
-		if (t->mem_events[k].action != HT_MEM_OOM)
-			continue;
-		HT_TRY(ht_mem_walk_to(walk, k, &state));
-		list[--n] = judge(history, &state, k, capacity);
-	}
+	HT_TRY(ht_mem_runs_new(run, history, d, &runs));
+	for (int64_t k = d->end - 1; k >= d->first; k--)
+		if (t->mem_events[k].action == HT_MEM_OOM)
+			HT_TRY(judge(history, runs, k, capacity, &list[--n]));
 	return HT_OK;
 }

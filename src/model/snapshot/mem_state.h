@@ -29,15 +29,6 @@ struct ht_mem_layout {
 enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history *history,
         const struct ht_mem_device *device, int64_t k, struct ht_mem_layout *ret_state) HT_MUST_USE;
 
-/* Layouts at several moments, the latest first: together they cost one way back through the history, each of them what is there
- * then. Memory in scratch. */
-struct ht_mem_walk;
-enum ht_status ht_mem_walk_new(struct ht_run *run, const struct ht_mem_history *history,
-        const struct ht_mem_device *device, struct ht_mem_walk **ret_walk) HT_MUST_USE;
-/* After event k, not later than that of the call before; the layout holds until the next call. */
-enum ht_status ht_mem_walk_to(
-        struct ht_mem_walk *walk, int64_t k, struct ht_mem_layout *ret_state) HT_MUST_USE;
-
 struct ht_mem_free {
 	int64_t free, largest; /* bytes in free runs, and of the longest */
 	int64_t n_runs;

@@ -7,6 +7,11 @@
 #include "model/part.h"
 #include "model/snapshot/mem_names.h"
 
+/* Events from first on, before end. */
+struct ht_mem_span {
+	int64_t first, end;
+};
+
 struct ht_mem_view {
 	struct ht_run *run; /* with the snapshot in hand */
 	ht_table *table;
@@ -16,6 +21,7 @@ struct ht_mem_view {
 	        *kineto;  /* of the same run, for the size of devices; the snapshot's own: none */
 	int64_t every_ns; /* length of steps, 0: told by annotations */
 	bool by_source;   /* groups of one category are apart by who says it */
+	const struct ht_mem_span *spans; /* by device, events that are looked at; NULL: all */
 };
 
 typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
@@ -25,9 +31,9 @@ typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
 enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const char *rules,
         struct ht_mem_view *ret_view, bool *ret_is_there) HT_MUST_USE;
 /* Blocks of the view, which are called by category, have those of the [memory] events that allocate them: by row of the rank's own trace, which run
- * has in hand, enum ht_memory_category. */
-enum ht_status ht_mem_view_use_derived(
-        struct ht_run *run, const uint8_t *by_row, struct ht_mem_view *view) HT_MUST_USE;
+ * has in hand. */
+enum ht_status ht_mem_view_use_derived(struct ht_run *run, const struct ht_mem_derived *by_row,
+        struct ht_mem_view *view) HT_MUST_USE;
 /* The rows of ht_mem_view_summary of the rank in hand, by the user's own lines; none without a snapshot. */
 enum ht_status ht_mem_summary_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 
@@ -54,15 +60,18 @@ bool ht_mem_view_moment(
 /* Whether a text is such a moment; HT_USAGE when not. */
 enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at) HT_MUST_USE;
 
-/* The events from first on, before end, that events and timeline show, as the parameter "range" says: all, or "A:B" of two
- * moments (peak, oom, number of an event, time), either of which may be missing. */
-struct ht_mem_span {
-	int64_t first, end;
-};
+/* Look at a part of the history only, as the parameter "range" says: all, or "A:B" of two moments (peak, oom, number of an event, time),
+ * either of which may be missing. The peak is then that of the part. For views other than summary, segments and pools, which are of the
+ * whole file. */
+enum ht_status ht_mem_view_narrow(struct ht_mem_view *view) HT_MUST_USE;
 struct ht_mem_span ht_mem_view_span(
         const struct ht_mem_view *view, const struct ht_mem_device *device);
 /* Whether a text is such a range; HT_USAGE when not. */
 enum ht_status ht_mem_range_check(struct ht_run *run, const char *range) HT_MUST_USE;
+/* The steps of a device whose last event is looked at (mem_steps.h). */
+struct ht_mem_steps;
+enum ht_status ht_mem_view_steps(struct ht_mem_view *view, const struct ht_mem_device *device,
+        struct ht_mem_steps *ret_steps) HT_MUST_USE;
 /* "(1, 0)", "default"; "0x7f..."; NULL when out of memory. */
 const char *ht_mem_pool_text(struct ht_run *run, const uint32_t *pool);
 const char *ht_mem_address_text(struct ht_run *run, uint64_t addr);

@@ -88,7 +88,7 @@ enum ht_status ht_mem_view_leaks(struct ht_mem_view *v)
 		struct ht_mem_steps steps;
 		struct ht_mem_leak *leaks;
 		size_t n;
-		HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &steps));
+		HT_TRY(ht_mem_view_steps(v, d, &steps));
 		HT_TRY(ht_mem_leaks_find(v->run, d, &steps, &leaks, &n));
 		for (size_t k = 0; k < n; k++)
 			put_leak(v, d, &steps, &leaks[k]);
@@ -127,12 +127,14 @@ enum ht_status ht_mem_view_oom(struct ht_mem_view *v)
 {
 	for (size_t i = 0; i < v->history->n_devices; i++) {
 		const struct ht_mem_device *d = &v->history->devices[i];
+		const struct ht_mem_span span = ht_mem_view_span(v, d);
 		struct ht_mem_oom *list;
 		size_t n;
 		HT_TRY(ht_mem_ooms_judge(
 		        v->run, v->history, d, ht_mem_capacity(v->kineto, d->device), &list, &n));
 		for (size_t k = 0; k < n; k++)
-			put_oom(v, d, &list[k]);
+			if (list[k].event >= span.first && list[k].event < span.end)
+				put_oom(v, d, &list[k]);
 	}
 	return HT_OK;
 }

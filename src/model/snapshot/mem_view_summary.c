@@ -83,7 +83,7 @@ static enum ht_status conclude(
 {
 	const struct ht_trace *t = v->run->trace;
 	*ret = (struct conclusions){ .failed = first_oom(t, d), .pools = private_pools_of(t, d) };
-	HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &ret->steps));
+	HT_TRY(ht_mem_view_steps(v, d, &ret->steps));
 	HT_TRY(ht_mem_leaks_find(v->run, d, &ret->steps, &ret->leaks, &ret->n_leaks));
 	HT_TRY(ht_mem_pressure_find(v->run, v->history, d, &ret->worst));
 	if (ret->failed != HT_MEM_BEFORE)
@@ -246,7 +246,7 @@ enum ht_status ht_mem_view_make(struct ht_run *run, enum ht_mem_by by, const cha
 }
 
 enum ht_status ht_mem_view_use_derived(
-        struct ht_run *run, const uint8_t *by_row, struct ht_mem_view *v)
+        struct ht_run *run, const struct ht_mem_derived *by_row, struct ht_mem_view *v)
 {
 	struct ht_mem_join *join = ht_arena_alloc(run->scratch, sizeof *join);
 	if (!join)

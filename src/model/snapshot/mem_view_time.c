@@ -81,9 +81,10 @@ static void count_waits(const struct ht_mem_view *v, const struct ht_mem_device 
         const struct ht_mem_steps *steps, struct churn *list)
 {
 	const struct ht_mem_event *events = v->run->trace->mem_events;
+	const struct ht_mem_span span = ht_mem_view_span(v, d);
 	for (size_t i = 0; i < d->n_lives; i++) {
 		const struct ht_mem_life *life = &d->lives[i];
-		if (life->free_completed < d->first || life->free_completed >= d->end ||
+		if (life->free_completed < span.first || life->free_completed >= span.end ||
 		        life->free_requested < 0)
 			continue;
 		struct churn *c = &list[HT_LOWER_BOUND(
@@ -115,19 +116,20 @@ enum ht_status ht_mem_view_churn(struct ht_mem_view *v)
 	for (size_t i = 0; i < v->history->n_devices; i++) {
 		const struct ht_mem_device *d = &v->history->devices[i];
 		struct ht_mem_steps steps;
-		HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, &steps));
+		const struct ht_mem_span span = ht_mem_view_span(v, d);
+		HT_TRY(ht_mem_view_steps(v, d, &steps));
 		struct churn *list = ht_arena_alloc(v->run->scratch, (steps.n + 1) * sizeof *list);
 		if (!list)
 			return ht_fail_nomem(v->run->ctx);
-		int64_t at = d->first;
+		int64_t at = span.first;
 		for (size_t k = 0; k <= steps.n; k++)
-			for (int64_t end = k < steps.n ? steps.list[k].last + 1 : d->end; at < end;
-			        at++)
+			for (int64_t end = k < steps.n ? steps.list[k].last + 1 : span.end;
+			        at < end; at++)
 				count_event(&v->run->trace->mem_events[at], &list[k]);
 		count_waits(v, d, &steps, list);
 		for (size_t k = 0; k < steps.n; k++)
 			put_churn(v, d, steps.list[k].number, &list[k]);
-		if (d->end > (steps.n ? steps.list[steps.n - 1].last + 1 : d->first))
+		if (span.end > (steps.n ? steps.list[steps.n - 1].last + 1 : span.first))
 			put_churn(v, d, HT_NO_I64, &list[steps.n]);
 	}
 	return HT_OK;

@@ -36,9 +36,10 @@ function runOptions(runs: readonly Run[]): [string, string][] {
 
 export function RunChooser() {
   const { route, run, runs, base } = useApp();
-  // Another run has other ranks, steps and events; the view stays, and what it is compared with.
+  // Another run has other ranks, numbers of steps and events; the view stays, what it is compared with, and the whole trace.
   const choose = (id: string) => {
     const query: Record<string, string> = base && base.id !== id ? { base: base.id } : {};
+    if (route.query.step === "all") query.step = "all";
     go(formatRoute({ run: id, view: route.view, sub: route.sub, query }));
   };
   const others = runs.runs.filter((other) => other.id !== run.id);

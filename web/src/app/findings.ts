@@ -51,14 +51,17 @@ export function findingsOf(rows: Rows): Finding[] {
 export const ofKind = (all: readonly Finding[], kind: string): Finding | undefined =>
   all.find((one) => one.kind === kind);
 
-// What stands above the rest: what bounds a step where that is known, else how busy the device is, else its time. Where
-// data is missing that is said first (missing), and nothing that rests on it is a headline.
+// How long a step takes, or in a run without steps how long was recorded.
+export const timeOf = (all: readonly Finding[]): Finding | undefined => ofKind(all, "step-time") ?? ofKind(all, "recording");
+
+// What stands above the rest: what bounds a step where that is known, else how busy the device is, else its time. Of a run without
+// steps nothing bounds a step: what a serving engine says of its iterations comes first. Where data is missing that is said first
+// (missing), and nothing that rests on it is a headline.
 export function headline(all: readonly Finding[]): { head: Finding | undefined; missing: Finding | undefined } {
   const missing = ofKind(all, "missing");
-  const noSteps = ofKind(all, "step-time")?.reason === "recording";
-  const order = missing || noSteps ? ["gpu", "step-time"] : ["bound-by", "gpu", "step-time"];
-  const found = order.map((kind) => ofKind(all, kind)).find((one) => one?.state === "found");
-  return { head: found ?? ofKind(all, "step-time"), missing };
+  const first = missing ? [] : ofKind(all, "recording") ? ["serving"] : ["bound-by"];
+  const found = [...first, "gpu"].map((kind) => ofKind(all, kind)).find((one) => one?.state === "found");
+  return { head: found ?? timeOf(all), missing };
 }
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -66,8 +69,15 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 // Numbers beside the headline: a finding's cell, its name, its type.
 export const FIGURES: readonly [kind: string, column: string, label: string, type: "duration" | "ratio"][] = [
   ["step-time", "value_ns", "step time", "duration"],
+  ["recording", "value_ns", "recorded", "duration"],
   ["gpu", "share", "busy", "ratio"],
   ["bound-by", "share", "critical-path share", "ratio"],
   ["bound-by", "upper_bound_ns", "upper bound on savings per step", "duration"],
   ["slow-rank", "value_ns", "wait per step", "duration"],
 ];
+
+// The name of such a number; a run without steps has none per step.
+export function figureName(all: readonly Finding[], kind: string, label: string, device: string): string {
+  if (kind === "gpu") return `${device} ${label}`;
+  return ofKind(all, "recording") ? label.replace(" per step", "") : label;
+}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Table } from "../model";
-import { capital, FIGURES, type Finding, findingsOf, headline, ofKind } from "../app/findings";
+import { capital, FIGURES, type Finding, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
 import { Rows, type Row } from "../app/rows";
 import { classColor } from "../ui/colors";
 import { count, human, nsText } from "../ui/format";
@@ -26,17 +26,17 @@ function Figure({ name, value, note, tone }: { name: string; value: string; note
 export function Verdict({ report }: { report: Report }) {
   const table = tableOf(report, "summary");
   if (!table) return <h1>{report.name}</h1>;
-  const rows = new Rows(table), all = findingsOf(rows), { head, missing } = headline(all), step = ofKind(all, "step-time");
+  const rows = new Rows(table), all = findingsOf(rows), { head, missing } = headline(all), time = timeOf(all);
   return (
     <div class="rp-verdict">
       <div>
         {missing && <p class="rp-banner" role="status">{capital(missing.text)}.</p>}
         <h1>{head ? head.heading : report.name}</h1>
-        <p class="rp-lead">{head?.detail && `${capital(head.detail)}. `}{step && step !== head && `${step.heading}. `}{head && <NextLink report={report} finding={head} />}</p>
+        <p class="rp-lead">{head?.detail && `${capital(head.detail)}. `}{time && time !== head && `${time.heading}. `}{head && <NextLink report={report} finding={head} />}</p>
       </div>
       <div class="rp-figures">{FIGURES.map(([kind, column, label, type]) => {
         const one = ofKind(all, kind), value = one ? rows.number(one.row, column) : null;
-        const name = kind === "gpu" ? `${one?.label} ${label}` : kind === "step-time" ? one?.label ?? label : label;
+        const name = figureName(all, kind, label, one?.label ?? "GPU");
         return value === null || one?.state !== "found" ? null
           : <Figure key={kind + column} name={name} value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })} />;
       })}</div>
@@ -86,11 +86,11 @@ export function Findings({ report }: { report: Report }) {
 }
 
 function Ranks({ report }: { report: Report }) {
-  const metrics = metricsOf(report), [key, setKey] = useState(metrics[0]?.key ?? "");
-  const metric = metrics.find(one => one.key === key);
+  const metrics = metricsOf(report), [key, setKey] = useState(metrics[0]?.value ?? "");
+  const metric = metrics.find(one => one.value === key);
   if (report.ranks < 2 || !metric) return hasStepTimes(report) ? <StepTimes report={report} /> : <>{gpuTime(report)}</>;
   return <RankMap report={report} metric={metric} actions={<span class="rp-choice">{metrics.map(one =>
-    <button key={one.key} aria-pressed={one.key === key} onClick={() => setKey(one.key)}>{one.name}</button>)}</span>} />;
+    <button key={one.value} aria-pressed={one.value === key} onClick={() => setKey(one.value)}>{one.label}</button>)}</span>} />;
 }
 
 export function Pair({ children }: { children: ComponentChildren }) {

@@ -167,7 +167,7 @@ export function StepTimeline({ data, title, of }: { data: TimelineData; title: s
           onMouseLeave={() => { hide(); dragged.current = null; setSelected(null); }} onDblClick={() => setRange([0, data.length_ns])} />
         {selected && <div class="rp-selection" style={{ left: `${selected[0]}px`, width: `${selected[1] - selected[0]}px` }} />}
       </div>
-      <div class="ht-legend rp-legend">{([["compute", "compute"], ["communication", "transfer"], ["comm_pale", "waiting for a rank"], ["memory", "copies"], ["host", "host"], ["python", "Python"], ["sync", "annotations, waits"]] as [Class, string][])
+      <div class="ht-legend rp-legend">{([["compute", "compute"], ["communication", "transfer"], ["comm_pale", "waiting for a rank"], ["memory", "memcpy, memset"], ["host", "CPU"], ["python", "Python"], ["sync", "annotations, waits"]] as [Class, string][])
         .filter(([cls]) => uses(data, cls)).map(([cls, name]) => <span key={cls}><i style={{ background: classColor(cls) }} />{name}</span>)}</div>
       {tip}
     </Frame>

@@ -3,11 +3,12 @@
 import type { ComponentChildren } from "preact";
 import type { Column, Table } from "../model";
 import { Rows, type Row } from "../app/rows";
-import { classColor, classOf, SERIES } from "../ui/colors";
+import { classColor, SERIES } from "../ui/colors";
 import { human, isNumber, label } from "../ui/format";
 import { Areas, Bars, Flame, HeatMap, Lines, type Line, MinMaxBars, Shares, StackedBars } from "../ui/charts";
-import { kernelClass, stackClass } from "../views/names";
-import { DISTRIBUTED_PARTS, OVERLAP_PARTS, type Part, STEP_PARTS, stackOf, TEMPORAL_PARTS } from "../views/stacks";
+import { HEAT_METRICS, heatGrid, type HeatMetric, heatTitle } from "../views/heat";
+import { kernelColor, stackClass, typeClass } from "../views/names";
+import { BOUND_WORDS, COLLECTIVE_PARTS, DISTRIBUTED_PARTS, IDLE_WORDS, OVERLAP_PARTS, type Part, STEP_PARTS, stackOf, stragglerColor, TEMPORAL_PARTS } from "../views/stacks";
 import { bandsOf, OPERATORS } from "../views/bands";
 import { treeOf } from "../views/tree";
 import { type Extra, extraOf, type Report, tableOf } from "./data";
@@ -17,7 +18,7 @@ const TOP = 10;
 // "rank 0, device 1, stream 7": what a row is about, from its keys.
 function labelOf(rows: Rows, row: Row, names: string[]): string {
   return names.filter(name => rows.cell(row, name) !== null)
-    .map(name => typeof rows.cell(row, name) === "string" ? rows.text(row, name) : `${label(rows.column(name) ?? { name, type: "int64", unit: null })} ${rows.text(row, name)}`).join(", ");
+    .map(name => typeof rows.cell(row, name) === "string" ? rows.text(row, name) : `${label(rows.column(name) ?? { name })} ${rows.text(row, name)}`).join(", ");
 }
 
 // Only those keys that differ tell rows apart.
@@ -64,7 +65,7 @@ function stacked(parts: readonly Part[], title: string, of: string, keys = ["ran
 }
 
 // Rows of one bar each by some keys, and one part per word of another column.
-function pivoted(title: string, of: string, keys: string[], by: string, value: string) {
+function pivoted(title: string, of: string, keys: string[], by: string, value: string, known: readonly Part[]) {
   return (table: Table) => {
     const rows = new Rows(table), names = telling(rows, keys), bars = new Map<string, Map<string, number>>(), words = new Map<string, number>();
     for (const row of rows.all) {
@@ -73,23 +74,12 @@ function pivoted(title: string, of: string, keys: string[], by: string, value: s
       here.set(word, (here.get(word) ?? 0) + (rows.number(row, value) ?? 0));
       words.set(word, (words.get(word) ?? 0) + (rows.number(row, value) ?? 0));
     }
-    const order = [...words].sort((a, b) => b[1] - a[1]).map(([word]) => word), used = new Set<string>();
+    const order = [...words].sort((a, b) => b[1] - a[1]).map(([word]) => word), looks = new Map(known.map(([word, name, color]) => [word, { name, color }]));
     return <StackedBars title={title} of={of} unit={unitOf(rows.column(value))} categories={[...bars.keys()]} series={order.map((word, i) => {
-      const cls = wordClass(word), color = cls && !used.has(cls) ? classColor(cls) : SERIES[(i + 4) % SERIES.length] as string;
-      if (cls) used.add(cls);
-      return { name: word.replaceAll("_", " "), color, values: [...bars.values()].map(bar => bar.get(word) ?? null) };
+      const look = looks.get(word) ?? { name: word.replaceAll("_", " "), color: SERIES[(i + 4) % SERIES.length] as string };
+      return { ...look, values: [...bars.values()].map(bar => bar.get(word) ?? null) };
     })} />;
   };
-}
-
-// Words of idle times and of critical paths, as classes.
-function wordClass(word: string) {
-  const known: Record<string, "compute" | "communication" | "comm_pale" | "memory" | "sync" | "idle" | "host" | "data"> = {
-    host_wait: "host", kernel_wait: "sync", communication_wait: "comm_pale", other: "idle", leading: "data",
-    gpu_compute_bound: "compute", gpu_communication_bound: "communication", gpu_memory_bound: "memory", cpu_bound: "host",
-    data_loading: "data", gpu_kernel_launch_overhead: "sync", gpu_kernel_kernel_overhead: "idle",
-  };
-  return known[word] ?? classOf(word);
 }
 
 function curves(extra: Extra | null, value: string, keys: string[], title: string, of: string, what: string) {
@@ -116,9 +106,9 @@ export const bandwidthCurve = (report: Report) => curves(extraOf(report, "memory
 // The mean step of each rank, or each step of the only one.
 export function StepStack({ report }: { report: Report }) {
   const mean = extraOf(report, "steps.mean"), steps = tableOf(report, "steps");
-  if (report.ranks > 1 && mean) return stacked(STEP_PARTS, "What a step is made of", "the mean step of each rank", ["rank"])(mean.table);
+  if (report.ranks > 1 && mean) return stacked(STEP_PARTS, "Time breakdown of a step", "the mean step of each rank", ["rank"])(mean.table);
   if (!steps) return null;
-  return stacked(STEP_PARTS, "What a step is made of", "each step", ["rank", "step"])(steps);
+  return stacked(STEP_PARTS, "Time breakdown of a step", "each step", ["rank", "step"])(steps);
 }
 
 // Fewer than three steps are no curve.
@@ -127,7 +117,7 @@ export function hasStepTimes(report: Report): boolean {
   return table !== null && new Rows(table).distinct("step").length > 2;
 }
 
-// What the GPU's time is made of, where there is GPU work.
+// What the GPU's time goes to, where there is GPU work.
 export function gpuTime(report: Report): ComponentChildren {
   const table = tableOf(report, "temporal-breakdown");
   return table && CHARTS["temporal-breakdown"]?.(table, report);
@@ -150,42 +140,28 @@ export function StepTimes({ report }: { report: Report }) {
     name: `rank ${rank}`, points, color: SERIES[i % SERIES.length] as string }))} />;
 }
 
-export interface Metric { key: string; name: string; verb: string; column: string; says: string }
+// The table of a map: that of its section, or the one that the report has for its charts.
+const heatTable = (report: Report, metric: HeatMetric): Table | null =>
+  metric.query.by ? null : metric.view ? extraOf(report, `${metric.verb}.${metric.view}`)?.table ?? null : tableOf(report, metric.verb);
 
-export const METRICS: Metric[] = [
-  { key: "wait", name: "waiting", verb: "distributed", column: "exposed_wait_ns", says: "waiting for another rank, hidden by nothing" },
-  { key: "total", name: "step time", verb: "steps", column: "step_time_ns", says: "from the completion of the step before to its own" },
-  { key: "compute", name: "compute", verb: "steps", column: "kernel_ns", says: "time with a kernel that computes" },
-  { key: "comm", name: "exposed communication", verb: "steps", column: "exposed_ns", says: "communication while nothing computes" },
-  { key: "host", name: "host", verb: "steps", column: "cpu_exec_ns", says: "time with host operators only" },
-];
-
-export function metricsOf(report: Report): Metric[] {
-  return METRICS.filter(metric => {
-    const table = tableOf(report, metric.verb);
-    return table !== null && new Rows(table).any(metric.column);
+export function metricsOf(report: Report): HeatMetric[] {
+  return HEAT_METRICS.filter(metric => {
+    const table = heatTable(report, metric);
+    return table !== null && heatGrid(new Rows(table), metric) !== null;
   });
 }
 
-export function RankMap({ report, metric, actions }: { report: Report; metric: Metric; actions: ComponentChildren }) {
-  const table = tableOf(report, metric.verb);
-  if (!table) return null;
-  const rows = new Rows(table);
-  const numbers = (name: string) => rows.distinct(name).filter((cell): cell is number => typeof cell === "number").sort((a, b) => a - b);
-  const ranks = numbers("rank"), steps = numbers("step"), values: (number | null)[][] = ranks.map(() => steps.map(() => null));
-  const rankAt = new Map(ranks.map((rank, i) => [rank, i])), stepAt = new Map(steps.map((step, i) => [step, i]));
-  for (const row of rows.all) {
-    const line = values[rankAt.get(rows.number(row, "rank") ?? -1) ?? -1], at = stepAt.get(rows.number(row, "step") ?? -1);
-    if (line && at !== undefined) line[at] = rows.number(row, metric.column);
-  }
-  return <HeatMap title={`${metric.name.charAt(0).toUpperCase()}${metric.name.slice(1)} by rank and step`} of={metric.says} unit="ns" values={values}
-    rows={ranks.map(rank => `rank ${rank}`)} columns={steps.map(step => `step ${step}`)} actions={actions} maxHeight={260} />;
+export function RankMap({ report, metric, actions }: { report: Report; metric: HeatMetric; actions: ComponentChildren }) {
+  const table = heatTable(report, metric), grid = table && heatGrid(new Rows(table), metric);
+  if (!grid) return null;
+  return <HeatMap title={heatTitle(metric)} of={metric.says} unit="ns" values={grid.values} faint={grid.faint}
+    rows={grid.ranks.map(rank => `rank ${rank}`)} columns={grid.steps.map(step => `step ${step}`)} actions={actions} maxHeight={260} />;
 }
 
-const kernelColor = (rows: Rows, row: Row) => classColor(classOf(rows.text(row, "kernel_type")) ?? kernelClass(rows.text(row, "name")));
+const colorOfKernel = (rows: Rows, row: Row) => kernelColor(rows.text(row, "name"), rows.text(row, "kernel_type"));
 
 export const KernelBars = ({ table }: { table: Table }) => <Top table={table} title="Kernels that cost most" of="sum over all ranks, share of their time"
-  column="total_ns" keys={["name"]} share="share" color={kernelColor} />;
+  column="total_ns" keys={["name"]} share="share" color={colorOfKernel} />;
 
 // By device time where there is any, else by host time.
 export function OperatorBars({ table }: { table: Table }) {
@@ -199,7 +175,7 @@ function ranges(title: string, of: string, keys: string[]) {
     const rows = new Rows(table), top = largest(rows, rows.has("sum_ns") ? "sum_ns" : "mean_ns", TOP), names = telling(rows, keys);
     if (top.length === 0) return null;
     return <MinMaxBars title={title} of={of + ofRows(table, top.length)} unit="ns" bars={top.map(row => ({ name: labelOf(rows, row, names), value: rows.number(row, "mean_ns") ?? 0,
-      min: rows.number(row, "min_ns") ?? 0, max: rows.number(row, "max_ns") ?? 0, color: kernelColor(rows, row) }))} />;
+      min: rows.number(row, "min_ns") ?? 0, max: rows.number(row, "max_ns") ?? 0, color: colorOfKernel(rows, row) }))} />;
   };
 }
 
@@ -212,7 +188,7 @@ function flame(table: Table) {
 function byRankAndStep(column: string, title: string) {
   return (table: Table) => {
     const rows = new Rows(table);
-    if (rows.distinct("step").length < 2 || rows.distinct("rank").length < 2) return stacked(DISTRIBUTED_PARTS, "What a step is made of", "of each rank and step")(table);
+    if (rows.distinct("step").length < 2 || rows.distinct("rank").length < 2) return stacked(DISTRIBUTED_PARTS, "Time breakdown of a step", "of each rank and step")(table);
     const ranks = rows.distinct("rank").map(Number), steps = rows.distinct("step").filter(step => step !== null).map(Number);
     return <HeatMap title={title} of="of each rank and step" unit={unitOf(rows.column(column))} rows={ranks.map(rank => `rank ${rank}`)} columns={steps.map(step => `step ${step}`)}
       values={ranks.map(rank => steps.map(step => { const row = rows.all.find(one => rows.number(one, "rank") === rank && rows.number(one, "step") === step); return row ? rows.number(row, column) : null; }))} />;
@@ -249,21 +225,21 @@ const top = (props: TopProps): Draw => table => <Top table={table} {...props} />
 
 const CHARTS: Record<string, Draw> = {
   steps: (_, report) => <StepTimes report={report} />,
-  "temporal-breakdown": stacked(TEMPORAL_PARTS, "What the device's time is made of", "each moment once"),
+  "temporal-breakdown": stacked(TEMPORAL_PARTS, "Time breakdown of the device", "each moment once"),
   "kernel-types": table => {
     const rows = new Rows(table);
     return <Shares title="What the device's busy time is" of="all ranks" unit="ns" parts={rows.all.map(row => ({ name: rows.text(row, "kernel_type"), value: rows.number(row, "sum_ns") ?? 0,
-      color: classColor(/overlapping/.test(rows.text(row, "kernel_type")) ? "sync" : classOf(rows.text(row, "kernel_type")) ?? "host") }))} />;
+      color: classColor(typeClass(rows.text(row, "kernel_type"))) }))} />;
   },
   "kernel-breakdown": ranges("How long a kernel takes", "mean, with least and most, of the kernels with the largest sums", ["rank", "name"]),
   "annotation-breakdown": ranges("How long an annotation takes", "mean, with least and most, of those with the largest sums", ["rank", "name"]),
   "kernel-annotations": top({ title: "Device time by annotation", of: "share of summed device time", column: "dur_ns", keys: ["rank", "annotation"], share: "share" }),
-  "idle-breakdown": pivoted("Idle time by cause", "sum of the gaps of each stream", ["rank", "device", "stream"], "idle_category", "idle_ns"),
+  "idle-breakdown": pivoted("Idle time by cause", "sum of the gaps of each stream", ["rank", "device", "stream"], "idle_category", "idle_ns", IDLE_WORDS),
   "comm-overlap": stacked(OVERLAP_PARTS, "Communication, hidden and not", "of each rank", ["rank", "device", "group", "collective"]),
   distributed: byRankAndStep("exposed_share", "Exposed communication, share of the step"),
-  stragglers: top({ title: "Rank lateness", of: "delay, summed over collectives: gap between the last and the second-last rank", column: "delay_ns", keys: ["rank"], share: "delay_share", color: () => classColor("communication") }),
-  collectives: stacked([["transfer_ns", "transfer", classColor("communication")], ["wait_ns", "waiting for the last rank", classColor("comm_pale")]], "Waiting and transfer of collectives", "sums over calls", ["group", "kind"]),
-  "critical-path": pivoted("What each step waits for", "the critical path of each rank and step", ["rank", "step"], "bound_by", "duration_ns"),
+  stragglers: top({ title: "Rank lateness", of: "delay, summed over collectives: gap between the last and the second-last rank", column: "delay_ns", keys: ["rank"], share: "delay_share", color: (rows, row) => stragglerColor(rows.cell(row, "candidate") === true) }),
+  collectives: stacked(COLLECTIVE_PARTS, "Waiting and transfer of collectives", "sums over calls", ["group", "kind"]),
+  "critical-path": pivoted("What each step waits for", "the critical path of each rank and step", ["rank", "step"], "bound_by", "duration_ns", BOUND_WORDS),
   "queue-length": (_, report) => queueCurve(report),
   "memory-curve": (_, report) => <>{operatorBands(report)}{memoryCurve(report)}</>,
   "memory-bandwidth": (_, report) => bandwidthCurve(report),
@@ -275,7 +251,7 @@ const CHARTS: Record<string, Draw> = {
   kernels: table => <KernelBars table={table} />,
   operators: table => <OperatorBars table={table} />,
   stacks: flame,
-  "launch-stats": top({ title: "Launched work that waits longest", of: "sum of the delays from launch to start", column: "launch_delay_ns", keys: ["name"], color: kernelColor }),
+  "launch-stats": top({ title: "Launched work that waits longest", of: "sum of the delays from launch to start", column: "launch_delay_ns", keys: ["name"], color: colorOfKernel }),
   "op-launch-delay": top({ title: "Operators that launch late", of: "mean from operator to its first launch", column: "op_launch_delay_ns", keys: ["rank", "operator"], color: () => classColor("host") }),
   "kernel-sequences": top({ title: "Sequences that cost most", of: "device time of the sequence", column: "gpu_ns", keys: ["rank", "operator"] }),
   "idle-intervals": ranges("How long the gaps are", "mean, with least and most", ["rank", "device", "stream", "idle_category"]),

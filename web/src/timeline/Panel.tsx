@@ -161,7 +161,7 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
   return (
     <table class="tl-sums">
       <caption>{props.caption}</caption>
-      <thead><tr>{at.map((i) => <th key={i} scope="col" data-column={table.columns[i]?.name} class={isNumber(table.columns[i]?.type ?? "string") && table.columns[i]?.role !== "key" ? "number" : ""} title={table.columns[i]?.sentence}>{label(table.columns[i] ?? { name: "", type: "string", unit: null })}</th>)}</tr></thead>
+      <thead><tr>{at.map((i) => <th key={i} scope="col" data-column={table.columns[i]?.name} class={isNumber(table.columns[i]?.type ?? "string") && table.columns[i]?.role !== "key" ? "number" : ""} title={table.columns[i]?.sentence}>{label(table.columns[i] ?? { name: "" })}</th>)}</tr></thead>
       <tbody>
         {table.rows.slice(0, props.rows).map((row, k) => (
           <tr key={k}>

@@ -154,16 +154,7 @@ export function nsText(ns: number): string {
   return human(Math.round(ns), { type: "duration", unit: "ns" });
 }
 
-// What programs call the two sides of a comparison, and what is shown.
-const SIDES: [string, string][] = [["control_", "baseline"], ["test_", "this run"]];
-
-// A column's name as a heading: the unit is in the cells.
-export function label(column: Pick<Column, "name" | "type" | "unit">): string {
-  let name = column.name;
-  const unit = column.type === "bytes" ? "bytes" : column.type === "time" || column.type === "duration" ||
-    column.type === "duration_float" ? "ns" : "";
-  if (unit && name.length > unit.length + 1 && name.endsWith(`_${unit}`)) name = name.slice(0, -unit.length - 1);
-  const side = SIDES.find(([start]) => column.name.startsWith(start));
-  if (side) name = side[1] + name.slice(side[0].length - 1);
-  return name.replaceAll("_", " ");
+// A column's heading, as the engine makes it: the unit is in the cells.
+export function label(column: Pick<Column, "name" | "label">): string {
+  return (column.label ?? column.name).replaceAll("_", " ");
 }

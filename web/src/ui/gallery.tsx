@@ -49,7 +49,7 @@ function Gallery() {
   const points = (top: number): [number, number][] => Array.from({ length: 300 }, (_, i) => [i * 1e6, top * (0.3 + 0.7 * Math.abs(Math.sin(i / 20)) * random())]);
   return (
     <main style={{ padding: "16px", display: "grid", gap: "24px", gridTemplateColumns: "repeat(auto-fit, minmax(min(100%, 520px), 1fr))" }}>
-      <StackedBars title="What a step is made of" of="mean over ranks, device time" unit="ns" categories={steps} series={[
+      <StackedBars title="Time breakdown of a step" of="mean over ranks, device time" unit="ns" categories={steps} series={[
         { name: "compute", color: classColor("compute"), values: values(20e6) }, { name: "transfer", color: classColor("communication"), values: values(52e6) },
         { name: "waiting for the last rank", color: classColor("comm_pale"), values: values(54e6) }, { name: "idle", color: classColor("idle"), values: values(8e6) }]} onClick={() => undefined} />
       <StackedBars title="Many ranks" of="share of span" unit="ratio" totals={false} categories={Array.from({ length: 256 }, (_, i) => `rank ${i}`)} series={[

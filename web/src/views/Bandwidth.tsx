@@ -6,7 +6,7 @@ import { Series } from "./Series";
 export function Bandwidth() {
   return (
     <>
-      <Head verb="memory-bandwidth" title="Copy bandwidth" lead="How fast copies between host and device, and fills, are." />
+      <Head verb="memory-bandwidth" title="Copy bandwidth" lead="How fast copies between host and device, and memset, are." />
       <Series
         verb="memory-bandwidth"
         column="memory_bw_gbps"

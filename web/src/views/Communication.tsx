@@ -6,6 +6,7 @@ import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { eventLink, go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { COLLECTIVE_PARTS } from "./stacks";
 
 const label = (rows: Rows, row: Row) => `${rows.text(row, "kind")} ${rows.text(row, "group")}`;
 
@@ -23,14 +24,7 @@ function Waiting() {
               of="duration of the calls on all ranks, by group and kind; click to see the calls"
               categories={top.map((row) => label(rows, row))}
               unit="ns"
-              series={[
-                { name: "transfer", color: classColor("communication"), values: values("transfer_ns") },
-                {
-                  name: "waiting for the last rank",
-                  color: classColor("comm_pale"),
-                  values: values("wait_ns"),
-                },
-              ]}
+              series={COLLECTIVE_PARTS.map(([column, name, color]) => ({ name, color, values: values(column) }))}
               onClick={(i) => {
                 const row = top[i];
                 if (row)

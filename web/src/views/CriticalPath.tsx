@@ -7,16 +7,7 @@ import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { rankList } from "./ranks";
-
-const BOUND: readonly [name: string, label: string, color: string][] = [
-  ["gpu_compute_bound", "compute", classColor("compute")],
-  ["gpu_communication_bound", "communication", classColor("communication")],
-  ["gpu_memory_bound", "copies", classColor("memory")],
-  ["cpu_bound", "host", classColor("host")],
-  ["data_loading", "data loading", classColor("data")],
-  ["gpu_kernel_launch_overhead", "launching", classColor("sync")],
-  ["gpu_kernel_kernel_overhead", "between kernels", classColor("idle")],
-];
+import { BOUND_WORDS } from "./stacks";
 
 const NO_ACROSS = ["graph", "edges", "events", "what-if"];
 
@@ -28,7 +19,7 @@ function stacks(rows: Rows, across: boolean) {
   const first = new Map<string, Row>();
   for (const row of rows.all) if (!first.has(key(rows, row, across))) first.set(key(rows, row, across), row);
   const keys = [...first.keys()];
-  const known = new Map(BOUND.map(([name, label, color]) => [name, { label, color }]));
+  const known = new Map(BOUND_WORDS.map(([name, label, color]) => [name, { label, color }]));
   const found = new Map<string, { name: string; cause: string; color: string; values: (number | null)[] }>();
   for (const row of rows.all) {
     const bound = rows.text(row, "bound_by");

@@ -1,5 +1,4 @@
 // What each stream waited for while it was idle, and how long the gaps are.
-import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
@@ -7,14 +6,7 @@ import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { deviceWord } from "./ranks";
-
-const CATEGORIES: readonly [name: string, label: string, color: string][] = [
-  ["host_wait", "waiting for the host", classColor("host")],
-  ["kernel_wait", "between launched kernels", classColor("compute")],
-  ["communication_wait", "while another stream communicates", classColor("comm_pale")],
-  ["other", "other", classColor("idle")],
-  ["leading", "before the first launch", classColor("data")],
-];
+import { IDLE_WORDS } from "./stacks";
 
 const key = (rows: Rows, row: Row) => ["rank", "device", "stream"].map((name) => rows.text(row, name)).join(" ");
 
@@ -24,7 +16,7 @@ function stacks(rows: Rows) {
   for (const row of rows.all) if (!first.has(key(rows, row))) first.set(key(rows, row), row);
   const keys = [...first.keys()];
   const at = new Map(keys.map((text, i) => [text, i]));
-  const series = CATEGORIES.map(([name, label, color]) => {
+  const series = IDLE_WORDS.map(([name, label, color]) => {
     const values: (number | null)[] = keys.map(() => null);
     for (const row of rows.all)
       if (rows.text(row, "idle_category") === name) values[at.get(key(rows, row)) ?? 0] = rows.number(row, "idle_ns");

@@ -1,7 +1,7 @@
 // Kinds of GPU work: their shares, the kernels that cost most of each kind on each rank, and how even one kernel is
 // over ranks.
 import { shortName } from "../ui/format";
-import { classColor, nameHue } from "../ui/colors";
+import { classColor } from "../ui/colors";
 import { Bars } from "../ui/charts";
 import { MinMaxBars } from "../ui/charts";
 import { Shares } from "../ui/charts";
@@ -10,15 +10,8 @@ import { Head } from "../app/Head";
 import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { kernelColor, typeClass } from "./names";
 import { rankList } from "./ranks";
-
-type TypeClass = "compute" | "communication" | "memory" | "sync";
-
-function typeClass(type: string): TypeClass {
-  if (/overlapping/.test(type)) return "sync";
-  if (/communication/i.test(type)) return "communication";
-  return /memory/i.test(type) ? "memory" : "compute";
-}
 
 function TypeShares() {
   const { route } = useApp();
@@ -69,7 +62,7 @@ function TopOfType(props: { rows: Rows; type: string; rank: string }) {
           name: rows.text(row, "name"),
           value: rows.number(row, "sum_ns") ?? 0,
           share: rows.number(row, "share"),
-          color: nameHue(rows.text(row, "name"), typeClass(type)),
+          color: kernelColor(rows.text(row, "name"), type),
         }))}
         onClick={(i) => {
           const row = mine[i];

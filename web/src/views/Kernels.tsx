@@ -1,5 +1,4 @@
 // Which kernels take the device's time: bars, shares of cores, the table, and what is behind one kernel.
-import { nameHue } from "../ui/colors";
 import { Shares } from "../ui/charts";
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
@@ -11,7 +10,7 @@ import type { Row, Rows } from "../app/rows";
 import { Details } from "./Details";
 import { TopBars } from "./TopBars";
 import { YourCode } from "./YourCode";
-import { kernelClass } from "./names";
+import { kernelColor } from "./names";
 
 const CORE_COLORS = [
   classColor("compute"),
@@ -104,7 +103,7 @@ export function Kernels() {
                     column="total_ns"
                     share="share"
                     n={n}
-                    color={(row) => nameHue(rows.text(row, "name"), kernelClass(rows.text(row, "name")))}
+                    color={(row) => kernelColor(rows.text(row, "name"))}
                     onClick={(row) => open(rows, row)}
                   />
                 )}

@@ -8,14 +8,15 @@ import { useWidth } from "../ui/hooks";
 import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
 import { useApp } from "../app/context";
-import { capital, FIGURES, findingsOf, headline, ofKind } from "../app/findings";
+import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
 import type { Finding } from "../app/findings";
 import { NextLink } from "../app/Head";
 import { nextLink, verbLink } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
-import type { Option } from "../app/parts";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
+import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
+import type { HeatMetric } from "./heat";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
 import { Against } from "./Against";
@@ -68,7 +69,7 @@ function Figures(props: { rows: Rows }) {
         return (
           <Figure
             key={kind + column}
-            label={kind === "gpu" ? `${deviceWord(run)} ${label}` : kind === "step-time" ? finding.label : label}
+            label={figureName(all, kind, label, deviceWord(run))}
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
             title={finding.text}
             href={finding.next ? nextLink(app, finding.next) : undefined}
@@ -88,7 +89,7 @@ function Verdict() {
       {(rows) => {
         const all = findingsOf(rows);
         const { head, missing } = headline(all);
-        const step = ofKind(all, "step-time");
+        const time = timeOf(all);
         return (
           <header class="verdict">
             <div>
@@ -103,7 +104,7 @@ function Verdict() {
               <h1>{head ? head.heading : rows.table.title}</h1>
               <p class="lead">
                 {head?.detail ? <>{capital(head.detail)}. </> : null}
-                {step && head !== step ? <>{step.heading}. </> : null}
+                {time && head !== time ? <>{time.heading}. </> : null}
                 {head ? <Evidence finding={head} /> : null}
               </p>
             </div>
@@ -168,7 +169,7 @@ function StepStack() {
       <Ask verb={several ? "distributed" : "steps"} query={query}>
         {(rows) => (
           <StackedBars
-            title="What the steps are made of"
+            title="Time breakdown of the steps"
             of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
             actions={
               several ? (
@@ -195,90 +196,32 @@ function StepStack() {
   );
 }
 
-interface Metric extends Option {
-  verb: string;
-  column: string;
-  query: Record<string, string>;
-  says: string;
-}
-
-const METRICS: readonly Metric[] = [
-  {
-    value: "late",
-    label: "lateness",
-    verb: "collectives",
-    column: "late_ns",
-    query: { view: "calls", columns: "rank,step,late_ns,uncertainty_ns", sort: "-late_ns" },
-    says: "after the first rank, worst collective of the step",
-  },
-  { value: "total", label: "step time", verb: "steps", column: "total_ns", query: {}, says: "length of the step" },
-  {
-    value: "compute",
-    label: "compute",
-    verb: "steps",
-    column: "kernel_ns",
-    query: {},
-    says: "time with a kernel that computes",
-  },
-  {
-    value: "wait",
-    label: "waiting",
-    verb: "distributed",
-    column: "exposed_wait_ns",
-    query: {},
-    says: "waiting for another rank, hidden by nothing",
-  },
-  {
-    value: "idle",
-    label: "idle",
-    verb: "temporal-breakdown",
-    column: "idle_ns",
-    query: { by: "step" },
-    says: "time with nothing on the device",
-  },
-];
-
-// One value per rank and step: of several rows the first, which the order makes the worst.
-function grid(rows: Rows, column: string): { ranks: string[]; steps: string[]; values: (number | null)[][] } {
-  const has = rows.all.filter((row) => rows.cell(row, "step") !== null);
-  const sorted = (name: string) => [...new Set(has.map((row) => rows.number(row, name) ?? 0))].sort((a, b) => a - b);
-  const ranks = sorted("rank");
-  const steps = sorted("step");
-  const values: (number | null)[][] = ranks.map(() => steps.map(() => null));
-  for (const row of has) {
-    const line = values[ranks.indexOf(rows.number(row, "rank") ?? 0)];
-    const at = steps.indexOf(rows.number(row, "step") ?? 0);
-    if (line && line[at] === null) line[at] = rows.number(row, column);
-  }
-  return { ranks: ranks.map(String), steps: steps.map(String), values };
-}
-
-function MetricMap(props: { metric: Metric }) {
+function MetricMap(props: { metric: HeatMetric }) {
   const { route } = useApp();
   const { metric } = props;
-  // without collectives that ranks share nobody is late: the length of the steps is there always
+  // without collectives that ranks share nobody is late: the time of the steps is there always
   const instead = metric.value === "late" && (
     <>
       <p>Rank lateness is n/a: no collective is shared by these ranks.</p>
-      <MetricMap metric={METRICS[1]!} />
+      <MetricMap metric={HEAT_METRICS[1]!} />
     </>
   );
+  const query = metric.view ? { view: metric.view, ...metric.query } : metric.query;
   return (
-    <Ask verb={metric.verb} query={metric.query} brief empty={instead || undefined}>
+    <Ask verb={metric.verb} query={query} brief empty={instead || undefined}>
       {(rows) => {
-        const { ranks, steps, values } = grid(rows, metric.column);
-        const known = values.some((line) => line.some((value) => value !== null));
-        if (!known) return instead || <p class="dim">{`${capital(metric.label)}: nothing is known of any step.`}</p>;
+        const grid = heatGrid(rows, metric);
+        if (!grid) return instead || <p class="dim">{`${capital(metric.label)}: nothing is known of any step.`}</p>;
         return (
           <HeatMap
-            title={metric.value === "late" ? "Rank lateness" : `${capital(metric.label)} of each rank`}
+            title={heatTitle(metric)}
             of={metric.says}
             unit="ns"
-            values={values}
-            faint={metric.value === "late" ? grid(rows, "uncertainty_ns").values : undefined}
-            rows={ranks.map((rank) => `rank ${rank}`)}
-            columns={steps.map((step) => `step ${step}`)}
-            onClick={(r, c) => go(linkTo(route, "timeline", { rank: ranks[r], step: steps[c] }))}
+            values={grid.values}
+            faint={grid.faint}
+            rows={grid.ranks.map((rank) => `rank ${rank}`)}
+            columns={grid.steps.map((step) => `step ${step}`)}
+            onClick={(r, c) => go(linkTo(route, "timeline", { rank: String(grid.ranks[r]), step: String(grid.steps[c]) }))}
           />
         );
       }}
@@ -289,15 +232,15 @@ function MetricMap(props: { metric: Metric }) {
 function LateMap() {
   const { route, run } = useApp();
   if (rankList(run).length < 2) return null;
-  const metric = METRICS.find((one) => one.value === route.query.heat) ?? METRICS[0]!;
+  const metric = HEAT_METRICS.find((one) => one.value === route.query.heat) ?? HEAT_METRICS[0]!;
   return (
     <section class="block chart">
       <MetricMap metric={metric} />
       <Switch
         label="metric:"
         value={metric.value}
-        options={METRICS}
-        onChange={(value) => go(linkWith(route, { heat: value === METRICS[0]!.value ? null : value }))}
+        options={HEAT_METRICS}
+        onChange={(value) => go(linkWith(route, { heat: value === HEAT_METRICS[0]!.value ? null : value }))}
       />
     </section>
   );

@@ -1,10 +1,10 @@
 // Which ranks keep the others waiting, by how much and why, and at which collectives.
-import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { stragglerColor } from "./stacks";
 import { TopBars } from "./TopBars";
 
 export function Stragglers() {
@@ -28,7 +28,7 @@ export function Stragglers() {
               share="delay_share"
               n={64}
               name={(row) => `rank ${rows.text(row, "rank")}`}
-              color={(row) => classColor(rows.cell(row, "candidate") === true ? "communication" : "comm_pale")}
+              color={(row) => stragglerColor(rows.cell(row, "candidate") === true)}
               onClick={(row) => go(linkWith(route, { last: rows.text(row, "rank") }))}
             />
           )}

@@ -29,7 +29,7 @@ export function Temporal() {
         <Ask verb="temporal-breakdown" query={{ by }}>
           {(rows) => (
             <StackedBars
-              title="What the device's time is made of"
+              title="Time breakdown of the device"
               of={`each moment once; click to look at one ${by}`}
               categories={rows.all.map((row) => label(rows, row, deviceWord(run)))}
               series={stackOf(rows, TEMPORAL_PARTS)}
