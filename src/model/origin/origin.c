@@ -268,23 +268,16 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 	const struct ht_gpu *gpu = &t->gpu[i_gpu];
 	const struct ht_compiled_call *call = o->calls ? o->calls[i_gpu] : NULL;
 	const char *op = ht_str(t, t->name[gpu->op]);
-	uint32_t module = o->modules ? o->modules[gpu->row] : HT_NONE;
 	uint32_t place = ht_host_place(t, gpu);
 	*origin = (struct ht_origin){
 		.method = ht_text_starts(op, "triton_") ? HT_ORIGIN_TRITON : HT_ORIGIN_OP,
 		.confidence = 1,
 		.op = op,
-		.module = module == HT_NONE ? NULL : o->module_texts[module],
 		.source = ht_line_around(t, o->lines, place == HT_NONE ? gpu->op : place),
 		.shapes = ht_arg_str(t, "Input Dims", gpu->op),
 	};
 	origin->via = call ? via_of(call) : HT_VIA_NONE;
 	origin->nodes = call ? call->nodes : NULL;
-	origin->module_via = module == HT_NONE ? HT_MODULE_VIA_NONE
-	                     : o->module_ways[gpu->row] == HT_AUTOGRAD_LINK_FORWARD
-	                             ? HT_MODULE_VIA_BACKWARD
-	                             : HT_MODULE_VIA_FRAMES;
-	origin->module_confidence = module != HT_NONE;
 	if (call && call->source) {
 		origin->source = call->source;
 		origin->line_bytes = call->line_bytes;
@@ -316,9 +309,18 @@ static void take_name(
 		take_fused(ops, origin);
 }
 
-/* No call of a module is recorded around it. */
-static void take_named(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
+/* Nothing names a module of its own: calls of modules around its launch, or what else names them. */
+static void take_around(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
 {
+	uint32_t row = o->trace->gpu[i_gpu].row, module = o->modules ? o->modules[row] : HT_NONE;
+	if (module != HT_NONE) {
+		origin->module = o->module_texts[module];
+		origin->module_confidence = 1;
+		origin->module_via = o->module_ways[row] == HT_AUTOGRAD_LINK_FORWARD
+		                             ? HT_MODULE_VIA_BACKWARD
+		                             : HT_MODULE_VIA_FRAMES;
+		return;
+	}
 	origin->module = ht_named_module(&o->named, i_gpu);
 	if (!origin->module)
 		return;
@@ -338,7 +340,10 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 	} else if (!of_graph && gpu->op != HT_NONE) {
 		take_op(o, i_gpu, ret_origin);
 	} else {
+		uint32_t place = of_graph ? HT_NONE : ht_host_place(o->trace, gpu);
 		take_name(o, gpu, ret_origin);
+		if (place != HT_NONE)
+			ret_origin->source = ht_line_around(o->trace, o->lines, place);
 	}
 	if (o->inside && o->inside[i_gpu]) {
 		struct ht_below below = ht_origin_below(o, i_gpu);
@@ -347,5 +352,5 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 		ret_origin->module_confidence = below.confidence;
 	}
 	if (!ret_origin->module)
-		take_named(o, i_gpu, ret_origin);
+		take_around(o, i_gpu, ret_origin);
 }
