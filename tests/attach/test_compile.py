@@ -359,3 +359,13 @@ def test_code_from_a_cache_has_the_lines_of_its_graph(tmp_path):
     assert own >= 0.95 * len(pairs) > 0
     (row,) = [r for r in table("info", RECOMPILE, "--attach", path) if r["topic"] == "attached"]
     assert "cannot be read" not in row["value"]
+
+
+def test_the_kernels_files_are_asked_for(tmp_path):
+    """The trace names files of another machine: what is known by name alone is said, with what to attach; nothing of it once that is attached."""
+    def notes(*more):
+        return [str(n) for n in json.loads(output("attribution", RECOMPILE, "--step", "all", "--format", "json", *more))["notes"]]
+
+    assert [n for n in notes() if "392 generated kernels are known by name alone" in n and "Inductor's cache" in n]
+    for attach in LOG, write_code(tmp_path / "code", provenance=False):
+        assert not [n for n in notes("--attach", attach) if "by name alone" in n]
