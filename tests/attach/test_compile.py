@@ -154,12 +154,13 @@ def test_compiled_regions_are_modules():
             assert row["calls"] == next(g["calls"] for g in graphs if g["region"] == graph["region"] and g["pass"] == "forward")
 
 
-def test_modules_inside_a_region_are_where_the_model_calls_them():
-    """By the log's stacks, where no parameter tells the module: all lines of a kernel are below the call of a block at line 34, or it is the model's own."""
-    rows = by_path("--attach", LOG)
+def test_modules_inside_a_region_are_where_the_model_calls_them(tmp_path):
+    """By stacks, where no log names parameters: all lines of a kernel are below the call of a block at line 34, or it is the model's own."""
+    folder = write_code(tmp_path / "torch_compile_debug")
+    rows = by_path("--attach", folder)
     inside = "Torch-Compiled Region: 0/0 / torch_traces.py(34): forward"
     assert [p for p in rows if p.startswith("Torch-Compiled Region: 0/0") and "forward" in p] == [inside]
-    events = table("events", RECOMPILE, "--attach", LOG, "--only", "gpu", "--columns", "cat,dur_ns,origin_module,origin_source")
+    events = table("events", RECOMPILE, "--attach", folder, "--only", "gpu", "--columns", "cat,dur_ns,origin_module,origin_source")
     sums = {}
     for row in events:
         if row["cat"] in ("kernel", "gpu_memset", "gpu_memcpy"):

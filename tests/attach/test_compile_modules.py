@@ -50,6 +50,8 @@ GRAPH = """class GraphModule(torch.nn.Module):
 #: name, nodes, lines, the call; its modules below the region, how they are known and how surely; what each line gets of 96 ns
 FORWARD = [("extern_kernels.addmm", "h", [10], "extern_kernels.addmm(primals_4, primals_2, reinterpret_tensor(primals_3, (4, 8), (1, 4), 0), alpha=1, out=buf0)",
             "blocks.0 / fc_in", "parameters", 1, {10: 96}),
+           # no parameters, between two calls of the same block
+           ("triton_poi_fused_tanh_5", "h", [10], "triton_poi_fused_tanh_5.run(buf0, buf4, 16, stream=stream0)", "blocks.0", "neighbours", .5, {10: 96}),
            # 2 x 8 x 4 bytes are computed at line 10, 2 x 8 x 2 at line 11, where the view computes none
            ("triton_poi_fused_relu_0", "h, r, view", [10, 11], "triton_poi_fused_relu_0.run(buf0, primals_4, primals_5, 16, stream=stream0)",
             "blocks.0", "parameters", .5, {10: 64, 11: 32}),
@@ -196,3 +198,16 @@ def test_recorded_modules_are_those_of_the_parameters():
                 assert module.endswith(" / " + re.sub(r"\.(?!\d)", " / ", name)), (key, i, module, name)
                 checked += 1
     assert checked == 36
+
+
+def test_blocks_that_do_the_same_have_the_same_activities():
+    """Of four equal blocks those in the middle: what has parameters and what lies between, forward and backward; only what is fused with the neighbours is apart."""
+    rows = table("attribution", RECOMPILE, "--attach", LOG, "--step", "all", "--view", "origins")
+    found = {}
+    for row in rows:
+        if match := re.search(r"Region: 0/0 / blocks\.([12])(.*)", row["module"]):
+            kind = found.setdefault(match[1], {})
+            key = (match[2], re.sub(r"_\d+$", "", row["name"]), row["module_via"])
+            kind[key] = kind.get(key, 0) + int(row["count"])
+    assert found["1"] == found["2"] and {key[2] for key in found["1"]} == {"parameters", "neighbours"}
+    assert sum(n for (_, name, via), n in found["1"].items() if "flash_fprop" in name and via == "neighbours") > 0

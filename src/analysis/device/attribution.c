@@ -74,12 +74,12 @@ HT_COLUMNS(method_columns, METHOD_COLUMNS);
 	        "of compiled graphs, nodes of the FX graph", NULL)                                 \
 	COLUMN(ORIGIN_MODULE_VIA, "module_via", HT_STR, HT_DETAIL,                                 \
 	        "how the module is known: module_fqn, frames (calls of modules), hierarchy, "      \
-	        "parameters (of generated code), stack, backward (of the forward operator), "      \
-	        "annotation",                                                                      \
+	        "parameters (of generated code), neighbours (calls before and after), stack, "     \
+	        "backward (of the forward operator), annotation",                                  \
 	        NULL)                                                                              \
 	COLUMN(ORIGIN_MODULE_CONFIDENCE, "module_confidence", HT_RATIO, HT_DETAIL,                 \
 	        "how sure the module is, 0 to 1; 1/n for one known by the parameters of a kernel " \
-	        "that was fused from n lines",                                                     \
+	        "that was fused from n lines, 0.5 by neighbours",                                  \
 	        NULL)
 HT_COLUMNS(origin_columns, ORIGIN_COLUMNS);
 

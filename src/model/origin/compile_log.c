@@ -105,7 +105,7 @@ static enum ht_status add_lines(struct reading *r, const char *compile_id)
 		HT_TRY(ht_graph_lines_weigh(r->ctx, &r->log->arena, graphs, &calls[i]));
 	}
 	r->lines.nodes.n = 0;
-	return HT_OK;
+	return ht_parameters_fill(r->ctx, &r->log->arena, &r->calls);
 }
 
 static enum ht_status push_graph(struct reading *r, const char *key, const char *compile_id)

@@ -32,7 +32,7 @@ const char *ht_fused_via_name(enum ht_fused_via via)
 const char *ht_module_via_name(enum ht_module_via via)
 {
 	static const char *const names[HT_N_MODULE_VIAS] = { NULL, "module_fqn", "frames",
-		"hierarchy", "parameters", "stack", "backward", "annotation" };
+		"hierarchy", "parameters", "neighbours", "stack", "backward", "annotation" };
 	return names[via];
 }
 
@@ -240,6 +240,9 @@ const struct ht_origin *ht_origin_in_graph(const struct ht_origins *o, size_t i_
 	return site == HT_NONE || o->sites[site].method == HT_ORIGIN_NONE ? NULL : &o->sites[site];
 }
 
+/* Of a call that neither reads parameters nor writes gradients: two of its neighbours agree, and nothing else says so. */
+#define NEIGHBOURS_CONFIDENCE 0.5
+
 struct ht_below ht_origin_below(const struct ht_origins *o, size_t i_gpu)
 {
 	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
@@ -249,6 +252,9 @@ struct ht_below ht_origin_below(const struct ht_origins *o, size_t i_gpu)
 		return (struct ht_below){ 0 };
 	if (!call->owner)
 		return (struct ht_below){ call->modules, HT_MODULE_VIA_STACK, confidence, false };
+	if (call->is_between)
+		return (struct ht_below){ call->owner, HT_MODULE_VIA_NEIGHBOURS,
+			confidence * NEIGHBOURS_CONFIDENCE, false };
 	/* of one that was fused from several lines, its parameters say where one of them is */
 	bool is_fused = via_of(call) != HT_VIA_NONE && call->n_sources > 1;
 	return (struct ht_below){ call->owner, HT_MODULE_VIA_PARAMETERS,

@@ -397,6 +397,31 @@ enum ht_status ht_parameters_apply(ht_ctx *ctx, struct ht_arena *arena,
 	return status;
 }
 
+enum ht_status ht_parameters_fill(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls)
+{
+	struct ht_compiled_call *list = calls->data;
+	const struct ht_compiled_call *before = NULL;
+	for (size_t i = 0, next = 0; i < calls->n; i++) {
+		if (list[i].owner) {
+			before = &list[i];
+			continue;
+		}
+		for (next = next > i ? next : i; next < calls->n && !list[next].owner;)
+			next++;
+		const struct ht_compiled_call *after = next < calls->n ? &list[next] : NULL;
+		if (!list[i].modules || !before || !after ||
+		        !ht_text_same(before->modules, list[i].modules) ||
+		        !ht_text_same(after->modules, list[i].modules))
+			continue;
+		const char *owner = ht_stack_common(arena, before->owner, after->owner);
+		if (!owner)
+			return ht_fail_nomem(ctx);
+		list[i].is_between = *owner != '\0';
+		list[i].owner = list[i].is_between ? owner : NULL;
+	}
+	return HT_OK;
+}
+
 void ht_parameters_done(ht_ctx *ctx, struct ht_parameters *p)
 {
 	ht_vec_free(ctx->mem, &p->sources, sizeof(struct source));
