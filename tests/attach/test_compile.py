@@ -370,3 +370,11 @@ def test_the_kernels_files_are_asked_for(tmp_path):
     assert [n for n in notes() if "392 generated kernels are known by name alone" in n and "Inductor's cache" in n]
     for attach in LOG, write_code(tmp_path / "code", provenance=False):
         assert not [n for n in notes("--attach", attach) if "by name alone" in n]
+
+
+def test_a_reason_without_its_artifact_is_in_the_metrics(tmp_path):
+    log = tmp_path / "dedicated_log_torch_trace.log"
+    text = gzip.decompress(LOG.read_bytes()).replace(b'"name": "recompile_reasons"', b'"name": "something_else"')
+    log.write_bytes(text)
+    reasons = [[r["reason"] for r in table("attribution", RECOMPILE, "--attach", path, "--view", "compile")] for path in (LOG, log)]
+    assert reasons[0] == reasons[1] and [r for r in reasons[1] if "size mismatch" in r]
