@@ -196,6 +196,9 @@ static enum ht_status read_key(struct reading *r, const struct record *record)
 	return text ? push_graph(r, text, compile_id_of(r, &record->json)) : HT_OK;
 }
 
+/* Between the two places that a log has a reason in, there are no more than so many other reasons. */
+#define MAX_REASONS_BETWEEN 64
+
 /* Once for a compilation: the log may have it in two places. */
 static enum ht_status push_reason(
         struct reading *r, const struct record *record, const char *text, size_t n)
@@ -204,8 +207,9 @@ static enum ht_status push_reason(
 	struct ht_recompile recompile = { compile_id_of(r, &record->json), keep_text(r, text, n) };
 	if (!recompile.reason || !recompile.compile_id)
 		return ht_fail_nomem(r->ctx);
-	for (size_t i = 0; i < r->log->recompiles.n; i++)
-		if (!strcmp(list[i].compile_id, recompile.compile_id))
+	size_t n_all = r->log->recompiles.n;
+	for (size_t i = 0; i < n_all && i < MAX_REASONS_BETWEEN; i++)
+		if (!strcmp(list[n_all - 1 - i].compile_id, recompile.compile_id))
 			return HT_OK;
 	return HT_VEC_PUSH(r->log->mem, &r->log->recompiles, struct ht_recompile, recompile)
 	               ? HT_OK

@@ -16,6 +16,8 @@
 
 /* No model has longer names. */
 #define MAX_SOURCE 4096
+/* Captured between a graph and its code: a backward graph is compiled when it is first called. */
+#define MAX_GRAPHS_BETWEEN 4096
 
 /* What an input of a graph is. */
 struct source {
@@ -382,10 +384,10 @@ enum ht_status ht_parameters_apply(ht_ctx *ctx, struct ht_arena *arena,
 {
 	const struct graph *graphs = p->graphs.data;
 	const struct input *inputs = p->inputs.data;
-	size_t i = p->graphs.n;
-	while (i > 0 && !ht_text_same(graphs[i - 1].compile_id, compile_id))
+	size_t i = p->graphs.n, last = i > MAX_GRAPHS_BETWEEN ? i - MAX_GRAPHS_BETWEEN : 0;
+	while (i > last && !ht_text_same(graphs[i - 1].compile_id, compile_id))
 		i--;
-	if (!i || !graphs[i - 1].n)
+	if (i == last || !graphs[i - 1].n)
 		return HT_OK;
 	struct applying a = { .ctx = ctx,
 		.arena = arena,
