@@ -154,12 +154,13 @@ def test_compiled_regions_are_modules():
             assert row["calls"] == next(g["calls"] for g in graphs if g["region"] == graph["region"] and g["pass"] == "forward")
 
 
-def test_modules_inside_a_region_are_where_the_model_calls_them():
-    """By the log's stacks, where no parameter tells the module: all lines of a kernel are below the call of a block at line 34, or it is the model's own."""
-    rows = by_path("--attach", LOG)
+def test_modules_inside_a_region_are_where_the_model_calls_them(tmp_path):
+    """By stacks, where no log names parameters: all lines of a kernel are below the call of a block at line 34, or it is the model's own."""
+    folder = write_code(tmp_path / "torch_compile_debug")
+    rows = by_path("--attach", folder)
     inside = "Torch-Compiled Region: 0/0 / torch_traces.py(34): forward"
     assert [p for p in rows if p.startswith("Torch-Compiled Region: 0/0") and "forward" in p] == [inside]
-    events = table("events", RECOMPILE, "--attach", LOG, "--only", "gpu", "--columns", "cat,dur_ns,origin_module,origin_source")
+    events = table("events", RECOMPILE, "--attach", folder, "--only", "gpu", "--columns", "cat,dur_ns,origin_module,origin_source")
     sums = {}
     for row in events:
         if row["cat"] in ("kernel", "gpu_memset", "gpu_memcpy"):
@@ -359,3 +360,21 @@ def test_code_from_a_cache_has_the_lines_of_its_graph(tmp_path):
     assert own >= 0.95 * len(pairs) > 0
     (row,) = [r for r in table("info", RECOMPILE, "--attach", path) if r["topic"] == "attached"]
     assert "cannot be read" not in row["value"]
+
+
+def test_the_kernels_files_are_asked_for(tmp_path):
+    """The trace names files of another machine: what is known by name alone is said, with what to attach; nothing of it once that is attached."""
+    def notes(*more):
+        return [str(n) for n in json.loads(output("attribution", RECOMPILE, "--step", "all", "--format", "json", *more))["notes"]]
+
+    assert [n for n in notes() if "392 generated kernels are known by name alone" in n and "Inductor's cache" in n]
+    for attach in LOG, write_code(tmp_path / "code", provenance=False):
+        assert not [n for n in notes("--attach", attach) if "by name alone" in n]
+
+
+def test_a_reason_without_its_artifact_is_in_the_metrics(tmp_path):
+    log = tmp_path / "dedicated_log_torch_trace.log"
+    text = gzip.decompress(LOG.read_bytes()).replace(b'"name": "recompile_reasons"', b'"name": "something_else"')
+    log.write_bytes(text)
+    reasons = [[r["reason"] for r in table("attribution", RECOMPILE, "--attach", path, "--view", "compile")] for path in (LOG, log)]
+    assert reasons[0] == reasons[1] and [r for r in reasons[1] if "size mismatch" in r]

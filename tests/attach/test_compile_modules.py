@@ -1,31 +1,13 @@
 """Modules of generated code by the parameters that its calls read and the gradients that they write, and fused time by what lines compute."""
-import csv
-import gzip
-import hashlib
-import io
 import json
 import re
 
 import pytest
 
-from support import ROOT, output
+from test_attach_planted import event, record
+from test_compile import LOG, RECOMPILE, records, table
 
-DATA = ROOT / "tests/data/compiled"
-LOG, RECOMPILE = DATA / "dedicated_log_torch_trace.log.gz", DATA / "recompile.json.gz"
 IDS = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
-
-
-def table(*args):
-    return list(csv.DictReader(io.StringIO(output(*args, "--format", "csv").decode())))
-
-
-def record(head, payload=None):
-    text = "V0521 11:50:39.474000 7 torch/x.py:1] "
-    head = {**head, **IDS}
-    if payload is None:
-        return text + json.dumps(head) + "\n"
-    head["has_payload"] = hashlib.md5(payload.encode()).hexdigest()
-    return text + json.dumps(head) + "\n" + "".join(f"\t{line}\n" for line in payload.split("\n"))
 
 
 # ---- made up ----
@@ -50,6 +32,8 @@ GRAPH = """class GraphModule(torch.nn.Module):
 #: name, nodes, lines, the call; its modules below the region, how they are known and how surely; what each line gets of 96 ns
 FORWARD = [("extern_kernels.addmm", "h", [10], "extern_kernels.addmm(primals_4, primals_2, reinterpret_tensor(primals_3, (4, 8), (1, 4), 0), alpha=1, out=buf0)",
             "blocks.0 / fc_in", "parameters", 1, {10: 96}),
+           # no parameters, between two calls of the same block
+           ("triton_poi_fused_tanh_5", "h", [10], "triton_poi_fused_tanh_5.run(buf0, buf4, 16, stream=stream0)", "blocks.0", "neighbours", .5, {10: 96}),
            # 2 x 8 x 4 bytes are computed at line 10, 2 x 8 x 2 at line 11, where the view computes none
            ("triton_poi_fused_relu_0", "h, r, view", [10, 11], "triton_poi_fused_relu_0.run(buf0, primals_4, primals_5, 16, stream=stream0)",
             "blocks.0", "parameters", .5, {10: 64, 11: 32}),
@@ -78,24 +62,21 @@ def write_code(title, calls, handle, returned, sizes):
 def write_log(path, sizes=INPUTS, sources=True):
     out, handle = "", 0
     for i, (source, _, _) in enumerate(INPUTS if sources else []):
-        out += record({"describe_source": {"describer_id": 0, "id": i, "source": source}})
+        out += record({"describe_source": {"describer_id": 0, "id": i, "source": source}, **IDS})
     names = ", ".join(f'{re.sub("[^a-zA-Z0-9]+", "_", source)}: "{kind}"' for source, kind, _ in INPUTS)
-    out += record({"dynamo_output_graph": {"sizes": {}}}, GRAPH.replace("{inputs}", names))
+    out += record({"dynamo_output_graph": {"sizes": {}}, **IDS}, GRAPH.replace("{inputs}", names))
     for key, title, calls, returned in [("fA", "forward", FORWARD, "(buf0, )"), ("fB", "backward", BACKWARD, RETURNED)]:
         first = handle
         code, handle = write_code(title, calls, handle, returned, sizes)
         stacks = {f"{c[0]}:{first + 1 + i}": [f'  File "/w/net.py", line {line}, in forward\n    y\n' for line in c[2]] for i, c in enumerate(calls)}
-        out += record({"inductor_output_code": {"filename": f"/tmp/{key}.py"}}, code)
-        out += record({"artifact": {"name": "inductor_provenance_tracking_kernel_stack_traces", "encoding": "json"}}, json.dumps(stacks))
-        out += record({"artifact": {"name": "fx_graph_cache_miss", "encoding": "json"}}, json.dumps({"key": key}))
+        out += record({"inductor_output_code": {"filename": f"/tmp/{key}.py"}, **IDS}, code)
+        out += record({"artifact": {"name": "inductor_provenance_tracking_kernel_stack_traces", "encoding": "json"}, **IDS}, json.dumps(stacks))
+        out += record({"artifact": {"name": "fx_graph_cache_miss", "encoding": "json"}, **IDS}, json.dumps({"key": key}))
     path.write_text(out)
     return path
 
 
 def write_trace(path):
-    def event(cat, name, tid, ts, dur, **args):
-        return {"ph": "X", "cat": cat, "name": name, "pid": 0 if cat == "kernel" else 9, "tid": tid, "ts": ts, "dur": dur, "args": args}
-
     events, at, number = [], 0, 0
     for key, calls in ("fA", FORWARD), ("fB", BACKWARD):
         events += [event("cpu_op", "Torch-Compiled Region: 0/0", 9, at, 300), event("user_annotation", f"## Call CompiledFxGraph {key} ##", 9, at + 5, 290)]
@@ -151,16 +132,6 @@ def test_what_does_not_fit_says_nothing(tmp_path, change):
 # ---- recorded ----
 
 
-def records():
-    found = []
-    for line in gzip.open(LOG, "rt"):
-        if line.startswith("\t"):
-            found[-1][1].append(line[1:])
-        elif match := re.match(r"[VIWEC]\d{4} \S+ \d+ \S+\] (\{.*)", line):
-            found.append((json.loads(match[1]), []))
-    return [(head, "".join(payload)) for head, payload in found]
-
-
 def owners():
     """{graph key: [(call, modules whose parameters it reads)]} by the log: the order of inputs is that of the sizes in the graph's record."""
     sources, inputs, found, code = {}, {}, {}, None
@@ -196,3 +167,16 @@ def test_recorded_modules_are_those_of_the_parameters():
                 assert module.endswith(" / " + re.sub(r"\.(?!\d)", " / ", name)), (key, i, module, name)
                 checked += 1
     assert checked == 36
+
+
+def test_blocks_that_do_the_same_have_the_same_activities():
+    """Of four equal blocks those in the middle: what has parameters and what lies between, forward and backward; only what is fused with the neighbours is apart."""
+    rows = table("attribution", RECOMPILE, "--attach", LOG, "--step", "all", "--view", "origins")
+    found = {}
+    for row in rows:
+        if match := re.search(r"Region: 0/0 / blocks\.([12])(.*)", row["module"]):
+            kind = found.setdefault(match[1], {})
+            key = (match[2], re.sub(r"_\d+$", "", row["name"]), row["module_via"])
+            kind[key] = kind.get(key, 0) + int(row["count"])
+    assert found["1"] == found["2"] and {key[2] for key in found["1"]} == {"parameters", "neighbours"}
+    assert sum(n for (_, name, via), n in found["1"].items() if "flash_fprop" in name and via == "neighbours") > 0

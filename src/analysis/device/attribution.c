@@ -74,12 +74,12 @@ HT_COLUMNS(method_columns, METHOD_COLUMNS);
 	        "of compiled graphs, nodes of the FX graph", NULL)                                 \
 	COLUMN(ORIGIN_MODULE_VIA, "module_via", HT_STR, HT_DETAIL,                                 \
 	        "how the module is known: module_fqn, frames (calls of modules), hierarchy, "      \
-	        "parameters (of generated code), stack, backward (of the forward operator), "      \
-	        "annotation",                                                                      \
+	        "parameters (of generated code), neighbours (calls before and after), stack, "     \
+	        "backward (of the forward operator), annotation",                                  \
 	        NULL)                                                                              \
 	COLUMN(ORIGIN_MODULE_CONFIDENCE, "module_confidence", HT_RATIO, HT_DETAIL,                 \
 	        "how sure the module is, 0 to 1; 1/n for one known by the parameters of a kernel " \
-	        "that was fused from n lines",                                                     \
+	        "that was fused from n lines, 0.5 by neighbours",                                  \
 	        NULL)
 HT_COLUMNS(origin_columns, ORIGIN_COLUMNS);
 
@@ -631,6 +631,23 @@ static enum ht_status tell_doubts(ht_table *table)
 	return HT_OK;
 }
 
+/* The kernels' own files are on another machine, or gone: what was generated has to be attached. */
+static enum ht_status tell_names(ht_table *table)
+{
+	int64_t n = 0;
+	for (size_t row = 0; row < ht_table_n_rows(table); row++)
+		if (!ht_table_is_null(table, row, METHOD_VIA) &&
+		        !strcmp(ht_table_str(table, row, METHOD_VIA),
+		                ht_fused_via_name(HT_VIA_NAME)))
+			ht_sum(&n, ht_table_i64(table, row, METHOD_KERNELS));
+	if (!n)
+		return HT_OK;
+	return ht_table_add_note(table,
+	        "%" PRId64
+	        " generated kernel%s known by name alone: attach the structured log (TORCH_TRACE) or Inductor's cache for operators and lines",
+	        n, n == 1 ? " is" : "s are");
+}
+
 static enum ht_status per_rank(struct ht_run *run, struct ht_part *part)
 {
 	ht_table *table = part->facts[0];
@@ -734,6 +751,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(is_methods ? ht_parts_rows(run, parts, 0, 0, table)
 	                  : finish_pooled(run, parts, table));
 	ht_table_set_bar(table, "share");
+	if (is_methods)
+		HT_TRY(tell_names(table));
 	return ht_table_n_rows(table)
 	               ? HT_OK
 	               : ht_table_add_note(table, "no GPU activities in the selection");

@@ -85,7 +85,8 @@ static int64_t own_device_ns(const struct ht_pooled *p, size_t i)
 static enum ht_status note_methods(ht_table *table, const int64_t *ns, int64_t all)
 {
 	static const char *const ways[] = { "module_fqn of annotated nodes", "calls",
-		"Module Hierarchy", "parameters in generated code", "stacks of generated code",
+		"Module Hierarchy", "parameters in generated code",
+		"generated code before and after", "stacks of generated code",
 		"the forward operator", "names of annotations (no calls of modules recorded)" };
 	char text[512] = "";
 	size_t n = 0;
@@ -116,7 +117,7 @@ static enum ht_status note_shares(const struct ht_parts *parts, ht_table *table)
 	/* that an annotation is a module, nobody says */
 	int64_t exact = ns[HT_MODULE_EXACT_NS] - ns[HT_MODULE_ANNOTATION_NS];
 	HT_TRY(ht_table_add_note(table,
-	        "GPU activity by module: %s exact, %s aligned with a recording or shared, %s in no module",
+	        "GPU activity by module: %s exact, %s aligned with a recording, shared or between others, %s in no module",
 	        ht_share_text((double)exact / (double)all).text,
 	        ht_share_text((double)ns[HT_MODULE_ALIGNED_NS] / (double)all).text,
 	        ht_share_text((double)ns[HT_MODULE_UNKNOWN_NS] / (double)all).text));

@@ -258,6 +258,9 @@ static enum ht_status take_all(struct adder *a, const struct ht_frame *frame)
 	if (ht_origins_deepen(a->run))
 		HT_TRY(ht_origins_make(a->run, false, &a->origins));
 	HT_TRY(ht_named_modules_make(a->run, a->places->has_modules, &a->named));
+	/* beside calls of modules, an optimizer is none */
+	if (a->places->has_modules && !a->named.is_hierarchy)
+		a->named.texts = NULL;
 	a->is_counted = ht_arena_alloc(scratch, ht_n_events(a->t) + (size_t)1);
 	a->site_texts = ht_arena_alloc(scratch, (a->origins.n_sites + 1) * sizeof *a->site_texts);
 	a->keys = ht_arena_room(scratch, (frame->n_gpu + 1) * sizeof *a->keys);

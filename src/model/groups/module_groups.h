@@ -54,6 +54,8 @@ enum { HT_N_MODULE_GROUP_COLUMNS = HT_N_MODULE_KEYS + HT_N_MODULE_VALUES };
 	        "by Module Hierarchy", NULL)                                                       \
 	COLUMN(HT_MODULE_PARAMETERS_NS, "parameters_ns", HT_DURATION, HT_MEASURE,                  \
 	        "by parameters of generated code", NULL)                                           \
+	COLUMN(HT_MODULE_NEIGHBOURS_NS, "neighbours_ns", HT_DURATION, HT_MEASURE,                  \
+	        "by calls before and after", NULL)                                                 \
 	COLUMN(HT_MODULE_STACK_NS, "stack_ns", HT_DURATION, HT_MEASURE, "by stacks", NULL)         \
 	COLUMN(HT_MODULE_BACKWARD_NS, "backward_ns", HT_DURATION, HT_MEASURE,                      \
 	        "by the forward operator", NULL)                                                   \

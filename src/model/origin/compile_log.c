@@ -105,7 +105,7 @@ static enum ht_status add_lines(struct reading *r, const char *compile_id)
 		HT_TRY(ht_graph_lines_weigh(r->ctx, &r->log->arena, graphs, &calls[i]));
 	}
 	r->lines.nodes.n = 0;
-	return HT_OK;
+	return ht_parameters_fill(r->ctx, &r->log->arena, &r->calls);
 }
 
 static enum ht_status push_graph(struct reading *r, const char *key, const char *compile_id)
@@ -196,17 +196,39 @@ static enum ht_status read_key(struct reading *r, const struct record *record)
 	return text ? push_graph(r, text, compile_id_of(r, &record->json)) : HT_OK;
 }
 
-static enum ht_status read_reason(struct reading *r, const struct record *record)
+/* Between the two places that a log has a reason in, there are no more than so many other reasons. */
+#define MAX_REASONS_BETWEEN 64
+
+/* Once for a compilation: the log may have it in two places. */
+static enum ht_status push_reason(
+        struct reading *r, const struct record *record, const char *text, size_t n)
 {
-	const char *text = record->payload;
-	/* "0/0: tensor 'idx' size mismatch ...": of which compilation the guard is, comes first */
-	size_t n = strcspn(text, "\n");
+	const struct ht_recompile *list = r->log->recompiles.data;
 	struct ht_recompile recompile = { compile_id_of(r, &record->json), keep_text(r, text, n) };
 	if (!recompile.reason || !recompile.compile_id)
 		return ht_fail_nomem(r->ctx);
+	size_t n_all = r->log->recompiles.n;
+	for (size_t i = 0; i < n_all && i < MAX_REASONS_BETWEEN; i++)
+		if (!strcmp(list[n_all - 1 - i].compile_id, recompile.compile_id))
+			return HT_OK;
 	return HT_VEC_PUSH(r->log->mem, &r->log->recompiles, struct ht_recompile, recompile)
 	               ? HT_OK
 	               : ht_fail_nomem(r->ctx);
+}
+
+static enum ht_status read_reason(struct reading *r, const struct record *record)
+{
+	/* "0/0: tensor 'idx' size mismatch ...": of which compilation the guard is, comes first */
+	return push_reason(r, record, record->payload, strcspn(record->payload, "\n"));
+}
+
+/* What a compilation was like; logs without the artifact have the reason only here. */
+static enum ht_status read_metrics(
+        struct reading *r, const struct record *record, const struct ht_json_value *metrics)
+{
+	struct ht_json_value value = ht_json_get(metrics, "recompile_reason");
+	const char *text = ht_log_string(&r->log->arena, &value);
+	return text && *text ? push_reason(r, record, text, strcspn(text, "\n")) : HT_OK;
 }
 
 static enum ht_status read_artifact(struct reading *r, const struct record *record)
@@ -247,6 +269,7 @@ static enum ht_status read_event(struct reading *r, const struct record *record)
 static enum ht_status read_record(struct reading *r, const struct record *record)
 {
 	struct ht_json_value described = ht_json_get(&record->json, "describe_source");
+	struct ht_json_value metrics = ht_json_get(&record->json, "compilation_metrics");
 	r->log->n_records++;
 	r->log->n_changed += !is_whole(record);
 	if (ht_json_get(&record->json, "chromium_event").type != HT_JSON_END)
@@ -262,6 +285,8 @@ static enum ht_status read_record(struct reading *r, const struct record *record
 		return read_captured(r, record);
 	if (described.type != HT_JSON_END)
 		return read_source(r, record, &described);
+	if (metrics.type != HT_JSON_END)
+		return read_metrics(r, record, &metrics);
 	if (ht_json_get(&record->json, "artifact").type != HT_JSON_END)
 		return read_artifact(r, record);
 	return HT_OK;

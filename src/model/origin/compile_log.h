@@ -33,6 +33,7 @@ struct ht_compiled_call {
 	const char *modules;
 	/* the modules whose parameters it reads, or whose gradients it writes, below the compiled region (parameters.h); NULL: unknown */
 	const char *owner;
+	bool is_between; /* the owner is that of the calls before and after it */
 	const int64_t
 	        *line_bytes; /* by line: size of what its nodes compute; NULL: not all are known */
 	const char *code;    /* behind its comment, as long as the wrapper is read */

@@ -133,11 +133,22 @@ static bool names_module(const struct ht_trace *t, uint32_t row, const void *use
 	       !ht_iteration_parse(name, &iteration) && !ht_capture_parse(name, &size);
 }
 
-static enum ht_status read_annotations(struct ht_run *run, struct ht_named_modules *named)
+/* What works on parameters, whoever's they are: no module is called there. */
+static bool names_frame_work(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	(void)user;
+	if (t->kind[row] != HT_KIND_ANNOTATION || !ht_is_span(t, row))
+		return false;
+	const char *name = ht_str(t, t->name[row]);
+	return ht_text_starts(name, "Optimizer.") || ht_text_starts(name, "FSDP::");
+}
+
+static enum ht_status read_annotations(
+        struct ht_run *run, ht_tree_match *match, struct ht_named_modules *named)
 {
 	const struct ht_trace *t = run->trace;
 	struct ht_attribution a;
-	HT_TRY(ht_attribution_by(run, t, names_module, &a));
+	HT_TRY(ht_attribution_by(run, t, match, &a));
 	if (!a.modules)
 		return HT_OK;
 	const char **texts = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *texts);
@@ -164,5 +175,5 @@ enum ht_status ht_named_modules_make(
 	*ret_named = (struct ht_named_modules){ 0 };
 	if (ht_arg_cursor_n(&args))
 		return read_hierarchies(run, ret_named);
-	return has_frames ? HT_OK : read_annotations(run, ret_named);
+	return read_annotations(run, has_frames ? names_frame_work : names_module, ret_named);
 }

@@ -5,7 +5,8 @@
  *                          TorchScript writes "top(Net)::forward.fc(Linear)::forward", others "model.layers.0.mlp"
  *   annotations            around the launch on its thread, or around the forward operator; only of a trace that has neither calls of modules nor
  *                          hierarchies. Steps, iterations of serving engines, captures, data loaders, collectives and
- *                          calls of compiled graphs are no modules.
+ *                          calls of compiled graphs are no modules. Of any trace those of optimizers (Optimizer.step#AdamW.step) and of
+ *                          sharding (FSDP::all_gather): what they launch is of no module's call.
  */
 #ifndef HT_MODEL_ORIGIN_NAMED_MODULES_H
 #define HT_MODEL_ORIGIN_NAMED_MODULES_H

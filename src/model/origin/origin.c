@@ -32,7 +32,7 @@ const char *ht_fused_via_name(enum ht_fused_via via)
 const char *ht_module_via_name(enum ht_module_via via)
 {
 	static const char *const names[HT_N_MODULE_VIAS] = { NULL, "module_fqn", "frames",
-		"hierarchy", "parameters", "stack", "backward", "annotation" };
+		"hierarchy", "parameters", "neighbours", "stack", "backward", "annotation" };
 	return names[via];
 }
 
@@ -240,6 +240,9 @@ const struct ht_origin *ht_origin_in_graph(const struct ht_origins *o, size_t i_
 	return site == HT_NONE || o->sites[site].method == HT_ORIGIN_NONE ? NULL : &o->sites[site];
 }
 
+/* Of a call that neither reads parameters nor writes gradients: two of its neighbours agree, and nothing else says so. */
+#define NEIGHBOURS_CONFIDENCE 0.5
+
 struct ht_below ht_origin_below(const struct ht_origins *o, size_t i_gpu)
 {
 	const struct ht_origin *site = ht_origin_in_graph(o, i_gpu);
@@ -249,6 +252,9 @@ struct ht_below ht_origin_below(const struct ht_origins *o, size_t i_gpu)
 		return (struct ht_below){ 0 };
 	if (!call->owner)
 		return (struct ht_below){ call->modules, HT_MODULE_VIA_STACK, confidence, false };
+	if (call->is_between)
+		return (struct ht_below){ call->owner, HT_MODULE_VIA_NEIGHBOURS,
+			confidence * NEIGHBOURS_CONFIDENCE, false };
 	/* of one that was fused from several lines, its parameters say where one of them is */
 	bool is_fused = via_of(call) != HT_VIA_NONE && call->n_sources > 1;
 	return (struct ht_below){ call->owner, HT_MODULE_VIA_PARAMETERS,
@@ -268,23 +274,16 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 	const struct ht_gpu *gpu = &t->gpu[i_gpu];
 	const struct ht_compiled_call *call = o->calls ? o->calls[i_gpu] : NULL;
 	const char *op = ht_str(t, t->name[gpu->op]);
-	uint32_t module = o->modules ? o->modules[gpu->row] : HT_NONE;
 	uint32_t place = ht_host_place(t, gpu);
 	*origin = (struct ht_origin){
 		.method = ht_text_starts(op, "triton_") ? HT_ORIGIN_TRITON : HT_ORIGIN_OP,
 		.confidence = 1,
 		.op = op,
-		.module = module == HT_NONE ? NULL : o->module_texts[module],
 		.source = ht_line_around(t, o->lines, place == HT_NONE ? gpu->op : place),
 		.shapes = ht_arg_str(t, "Input Dims", gpu->op),
 	};
 	origin->via = call ? via_of(call) : HT_VIA_NONE;
 	origin->nodes = call ? call->nodes : NULL;
-	origin->module_via = module == HT_NONE ? HT_MODULE_VIA_NONE
-	                     : o->module_ways[gpu->row] == HT_AUTOGRAD_LINK_FORWARD
-	                             ? HT_MODULE_VIA_BACKWARD
-	                             : HT_MODULE_VIA_FRAMES;
-	origin->module_confidence = module != HT_NONE;
 	if (call && call->source) {
 		origin->source = call->source;
 		origin->line_bytes = call->line_bytes;
@@ -316,9 +315,18 @@ static void take_name(
 		take_fused(ops, origin);
 }
 
-/* No call of a module is recorded around it. */
-static void take_named(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
+/* Nothing names a module of its own: calls of modules around its launch, or what else names them. */
+static void take_around(const struct ht_origins *o, size_t i_gpu, struct ht_origin *origin)
 {
+	uint32_t row = o->trace->gpu[i_gpu].row, module = o->modules ? o->modules[row] : HT_NONE;
+	if (module != HT_NONE) {
+		origin->module = o->module_texts[module];
+		origin->module_confidence = 1;
+		origin->module_via = o->module_ways[row] == HT_AUTOGRAD_LINK_FORWARD
+		                             ? HT_MODULE_VIA_BACKWARD
+		                             : HT_MODULE_VIA_FRAMES;
+		return;
+	}
 	origin->module = ht_named_module(&o->named, i_gpu);
 	if (!origin->module)
 		return;
@@ -338,7 +346,10 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 	} else if (!of_graph && gpu->op != HT_NONE) {
 		take_op(o, i_gpu, ret_origin);
 	} else {
+		uint32_t place = of_graph ? HT_NONE : ht_host_place(o->trace, gpu);
 		take_name(o, gpu, ret_origin);
+		if (place != HT_NONE)
+			ret_origin->source = ht_line_around(o->trace, o->lines, place);
 	}
 	if (o->inside && o->inside[i_gpu]) {
 		struct ht_below below = ht_origin_below(o, i_gpu);
@@ -347,5 +358,5 @@ void ht_origin_get(const struct ht_origins *o, size_t i_gpu, struct ht_origin *r
 		ret_origin->module_confidence = below.confidence;
 	}
 	if (!ret_origin->module)
-		take_named(o, i_gpu, ret_origin);
+		take_around(o, i_gpu, ret_origin);
 }

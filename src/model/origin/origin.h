@@ -46,6 +46,7 @@ enum ht_module_via {
 	HT_MODULE_VIA_FRAMES,     /* calls of modules around the launch, here or in a recording */
 	HT_MODULE_VIA_HIERARCHY,  /* arg "Module Hierarchy" of the operator */
 	HT_MODULE_VIA_PARAMETERS, /* what generated code reads and writes (parameters.h) */
+	HT_MODULE_VIA_NEIGHBOURS, /* what the calls before and after it have in common */
 	HT_MODULE_VIA_STACK,      /* calls of forward() in the stacks of a compiled call */
 	HT_MODULE_VIA_BACKWARD,   /* the module of the forward operator */
 	HT_MODULE_VIA_ANNOTATION, /* names of annotations (named_modules.h) */

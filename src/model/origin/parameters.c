@@ -16,6 +16,8 @@
 
 /* No model has longer names. */
 #define MAX_SOURCE 4096
+/* Captured between a graph and its code: a backward graph is compiled when it is first called. */
+#define MAX_GRAPHS_BETWEEN 4096
 
 /* What an input of a graph is. */
 struct source {
@@ -382,10 +384,10 @@ enum ht_status ht_parameters_apply(ht_ctx *ctx, struct ht_arena *arena,
 {
 	const struct graph *graphs = p->graphs.data;
 	const struct input *inputs = p->inputs.data;
-	size_t i = p->graphs.n;
-	while (i > 0 && !ht_text_same(graphs[i - 1].compile_id, compile_id))
+	size_t i = p->graphs.n, last = i > MAX_GRAPHS_BETWEEN ? i - MAX_GRAPHS_BETWEEN : 0;
+	while (i > last && !ht_text_same(graphs[i - 1].compile_id, compile_id))
 		i--;
-	if (!i || !graphs[i - 1].n)
+	if (i == last || !graphs[i - 1].n)
 		return HT_OK;
 	struct applying a = { .ctx = ctx,
 		.arena = arena,
@@ -395,6 +397,31 @@ enum ht_status ht_parameters_apply(ht_ctx *ctx, struct ht_arena *arena,
 	enum ht_status status = apply(&a, code, calls);
 	ht_vec_free(ctx->mem, &a.gradients, sizeof(struct gradient));
 	return status;
+}
+
+enum ht_status ht_parameters_fill(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls)
+{
+	struct ht_compiled_call *list = calls->data;
+	const struct ht_compiled_call *before = NULL;
+	for (size_t i = 0, next = 0; i < calls->n; i++) {
+		if (list[i].owner) {
+			before = &list[i];
+			continue;
+		}
+		for (next = next > i ? next : i; next < calls->n && !list[next].owner;)
+			next++;
+		const struct ht_compiled_call *after = next < calls->n ? &list[next] : NULL;
+		if (!list[i].modules || !before || !after ||
+		        !ht_text_same(before->modules, list[i].modules) ||
+		        !ht_text_same(after->modules, list[i].modules))
+			continue;
+		const char *owner = ht_stack_common(arena, before->owner, after->owner);
+		if (!owner)
+			return ht_fail_nomem(ctx);
+		list[i].is_between = *owner != '\0';
+		list[i].owner = list[i].is_between ? owner : NULL;
+	}
+	return HT_OK;
 }
 
 void ht_parameters_done(ht_ctx *ctx, struct ht_parameters *p)

@@ -8,7 +8,7 @@
  *
  *     extern_kernels.addmm(primals_2, buf0, reinterpret_tensor(primals_1, ...), out=buf1)        blocks.0 / fc
  *
- * A call of several modules is of what they have in common. Where the sizes that the wrapper asserts are not those of the inputs, the order is
+ * A call of several modules is of what they have in common; so is one without parameters, such as attention, of the calls around it. Where the sizes that the wrapper asserts are not those of the inputs, the order is
  * another one and nothing is said. A parameter that modules share has the name of one of them.
  */
 #ifndef HT_MODEL_ORIGIN_PARAMETERS_H
@@ -36,6 +36,9 @@ enum ht_status ht_parameters_read_graph(ht_ctx *ctx, struct ht_arena *arena,
 enum ht_status ht_parameters_apply(ht_ctx *ctx, struct ht_arena *arena,
         const struct ht_parameters *parameters, const char *compile_id, const char *code,
         struct ht_vec *calls) HT_MUST_USE;
+/* Give calls without parameters the modules that the nearest calls before and after them have in common, where the same forward() called all three. */
+enum ht_status ht_parameters_fill(
+        ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls) HT_MUST_USE;
 void ht_parameters_done(ht_ctx *ctx, struct ht_parameters *parameters);
 
 #endif

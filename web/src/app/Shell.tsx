@@ -9,7 +9,7 @@ import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
 import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, LostStrip, Rescan } from "./Health";
-import { useRuns, useTable } from "./hooks";
+import { useRuns } from "./hooks";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
 import { Busy, Empty, ProblemBox } from "./parts";
@@ -17,7 +17,7 @@ import { formatRoute, go, linkTo, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
 import { HistoryView } from "../views/History";
-import { rankList } from "../views/ranks";
+import { useServes } from "../views/Iterations";
 import { PLACES, placeOf, tabsOf, viewOf } from "../views/registry";
 import type { Place } from "../views/registry";
 
@@ -354,15 +354,6 @@ function within(run: Run, route: Route): Route {
   return { ...route, run: run.id, query: span ? { ...route.query, span } : route.query };
 }
 
-// Whether a run has iterations of a serving engine, by its first rank: those of a job do the same.
-function useServes(run: Run | undefined, route: Route, asks: boolean): boolean {
-  const rank = run ? rankList(run)[0] : undefined;
-  const span = run ? within(run, route).query.span : undefined;
-  const verb = asks && rank !== undefined ? "iterations" : null;
-  const asked = useTable(run ?? { id: "", generation: 0 }, verb, { rank: String(rank), span, top: 1 });
-  return verb !== null && (asked.table?.rows.length ?? 0) > 0;
-}
-
 export function Page() {
   const route = useRoute();
   const watched = useRuns();
@@ -372,7 +363,7 @@ export function Page() {
   useEffect(() => {
     if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
   }, [run?.id, route.run]);
-  const serves = useServes(run, route, registry?.analyses.some((one) => one.name === "iterations") ?? false);
+  const serves = useServes(run, run ? within(run, route).query.span : undefined);
   if (!runs || !registry) {
     const failed = watched.problem ?? problem?.problem;
     return <Start>{failed ? <ProblemBox status={0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;

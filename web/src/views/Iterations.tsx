@@ -2,12 +2,23 @@
 import { useMemo } from "preact/hooks";
 import { classColor } from "../ui/colors";
 import { Blocks, full } from "../ui/charts";
+import type { Run } from "../model";
 import type { App } from "../app/context";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
+import { useTable } from "../app/hooks";
 import { Ask, Switch, VerbTable } from "../app/parts";
 import { eventLink, go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
+import { rankList } from "./ranks";
+
+// Whether a run has iterations, by its first rank: those of a job do the same.
+export function useServes(run: Run | undefined, span: string | undefined): boolean {
+  const rank = run ? rankList(run)[0] : undefined;
+  const verb = rank === undefined ? null : "iterations";
+  const asked = useTable(run ?? { id: "", generation: 0 }, verb, { rank: String(rank), span, top: 1 });
+  return verb !== null && (asked.table?.rows.length ?? 0) > 0;
+}
 
 export function servingIsThere(app: App): boolean {
   return app.serves || app.route.view === "iterations";
