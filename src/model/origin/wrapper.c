@@ -71,16 +71,25 @@ static enum ht_status push_call(ht_ctx *ctx, struct ht_arena *arena, const char 
 	return HT_OK;
 }
 
-/* A call without a handle: "name.run(" or "extern_kernels.mm("; the bytes of its name, 0: none. */
-static size_t called_name(const char *line, size_t n)
+/* The name in a line that calls something and has no handle: "triton_poi_fused_0.run(", "extern_kernels.mm(",
+ * "buf2 = torch.ops.aten.topk.default(". NULL: none. */
+static const char *called_name(const char *line, size_t n, size_t *ret_n)
 {
-	static const char run[] = ".run(";
-	const char *at = memmem(line, n, run, sizeof run - 1);
-	if (ht_text_starts(line, "triton_") && at)
-		return (size_t)(at - line);
-	if (n > 15 && ht_text_starts(line, "extern_kernels."))
-		return strcspn(line, "(\n");
-	return 0;
+	static const char run[] = ".run(", ops[] = "torch.ops.";
+	const char *end = memmem(line, n, run, sizeof run - 1), *name = NULL;
+	if (ht_text_starts(line, "triton_") && end) {
+		*ret_n = (size_t)(end - line);
+		return line;
+	}
+	if (ht_text_starts(line, "extern_kernels."))
+		name = line;
+	else if (*line != '#' && (name = memmem(line, n, ops, sizeof ops - 1)) && name != line &&
+	         name[-1] != ' ')
+		name = NULL;
+	if (name && !(end = memchr(name, '(', n - (size_t)(name - line))))
+		return NULL;
+	*ret_n = name ? (size_t)(end - name) : 0;
+	return name;
 }
 
 enum ht_status ht_wrapper_read(
@@ -95,6 +104,7 @@ enum ht_status ht_wrapper_read(
 	while (*at) {
 		at += strspn(at, " \t\n");
 		size_t n = strcspn(at, "\n"), n_name;
+		const char *called;
 		if (ht_text_starts(at, nodes)) {
 			read_nodes(at, n, &comment);
 			has_handle = false;
@@ -105,8 +115,8 @@ enum ht_status ht_wrapper_read(
 			HT_TRY(push_call(
 			        ctx, arena, name, n_name, handle, at + n, &comment, calls));
 			has_handle = true;
-		} else if (!has_handle && comment.ops && (n_name = called_name(at, n))) {
-			HT_TRY(push_call(ctx, arena, at, n_name, -1, at, &comment, calls));
+		} else if (!has_handle && comment.ops && (called = called_name(at, n, &n_name))) {
+			HT_TRY(push_call(ctx, arena, called, n_name, -1, at, &comment, calls));
 			comment = (struct comment){ 0 };
 		}
 		at += n;
