@@ -11,7 +11,7 @@
 
 struct repeat {
 	const struct ht_event_job *from;
-	const uint32_t *copies, *event; /* by node of it */
+	const uint32_t *copies, *event, *after; /* by node of it */
 	struct ht_event_job *to;
 	uint32_t *extra; /* by node of from: its first further copy */
 	uint32_t *
@@ -68,6 +68,16 @@ static void put_edges(struct repeat *r, uint32_t node, uint32_t copy, uint32_t a
 	}
 }
 
+static void put_after(struct repeat *r, uint32_t node, uint32_t copy)
+{
+	uint32_t after = r->after[node];
+	if (after == HT_NONE || (copy && !is_same_event(r, node, after)))
+		return;
+	r->to->edge_from[r->n_edges] = waits_for(r, node, copy, after);
+	r->to->edge_lag[r->n_edges] = 0;
+	r->to->edge_kind[r->n_edges++] = HT_EDGE_RECORDED;
+}
+
 static void put_node(
         struct repeat *r, const struct ht_event_edit *edit, uint32_t node, uint32_t copy)
 {
@@ -91,6 +101,7 @@ static void put_node(
 	r->is_apart[as] = edit->is_apart[node];
 	r->is_fused[as] = edit->is_fused[node];
 	put_edges(r, node, copy, as);
+	put_after(r, node, copy);
 }
 
 static bool put_unit(struct repeat *r, const struct ht_event_unit *unit, uint32_t *n_members)
@@ -154,7 +165,8 @@ static bool count(struct repeat *r, size_t *ret_n, size_t *ret_edges, size_t *re
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
 		r->extra[i] = (uint32_t)n;
 		n += r->copies[i] - 1;
-		n_edges += (size_t)r->copies[i] * (from->first_edge[i + 1] - from->first_edge[i]);
+		n_edges +=
+		        (size_t)r->copies[i] * (from->first_edge[i + 1] - from->first_edge[i] + 1);
 		if (n >= HT_NONE / 4 || n_edges >= HT_NONE / 4)
 			return false;
 	}
@@ -188,6 +200,7 @@ enum ht_status ht_event_job_replay_repeated(struct ht_event_editor *e,
 	struct repeat r = { .from = from,
 		.copies = e->copies,
 		.event = e->event,
+		.after = e->after,
 		.to = &to,
 		.extra = ht_arena_room(a, room),
 		.tail = ht_arena_room(a, room),
