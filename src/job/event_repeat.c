@@ -127,34 +127,12 @@ static bool put_unit(struct repeat *r, const struct ht_event_unit *unit, uint32_
 static bool make_room(struct repeat *r, size_t n, size_t n_edges, size_t n_units)
 {
 	struct ht_arena *a = r->from->run->scratch;
-	struct ht_event_job *to = r->to;
-	to->before = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->launch = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->unit = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->step = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->first_edge = ht_arena_room(a, (n + 2) * sizeof(uint32_t));
-	to->flags = ht_arena_room(a, n + 1);
-	to->is_free = ht_arena_room(a, n + 1);
-	to->recorded = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->dur = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->before_lag = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->launch_lag = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->start = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->end = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->members = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->units = ht_arena_room(a, (n_units + 1) * sizeof *to->units);
-	to->order = ht_arena_room(a, (n + n_units + 1) * sizeof(uint32_t));
-	to->edge_from = ht_arena_room(a, (n_edges + 1) * sizeof(uint32_t));
-	to->edge_lag = ht_arena_room(a, (n_edges + 1) * sizeof(double));
-	to->edge_kind = ht_arena_room(a, n_edges + 1);
 	r->dur = ht_arena_room(a, (n + 1) * sizeof(double));
 	r->scale = ht_arena_room(a, (n + 1) * sizeof(float));
 	r->is_apart = ht_arena_room(a, n + 1);
 	r->is_fused = ht_arena_room(a, n + 1);
-	return to->before && to->launch && to->unit && to->step && to->first_edge && to->flags &&
-	       to->is_free && to->recorded && to->dur && to->before_lag && to->launch_lag &&
-	       to->start && to->end && to->members && to->units && to->order && to->edge_from &&
-	       to->edge_lag && to->edge_kind && r->dur && r->scale && r->is_apart && r->is_fused;
+	return ht_event_job_room(r->to, n, n_edges, n_units) && r->dur && r->scale && r->is_apart &&
+	       r->is_fused;
 }
 
 /* How much there will be of everything, and where copies begin. */
