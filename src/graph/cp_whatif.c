@@ -185,7 +185,8 @@ static enum ht_status read_value(struct ht_run *run, struct ht_cp_rule *rule, co
 		const char *word;
 		enum ht_cp_value value;
 	} words[] = { { "median", HT_CP_MEDIAN }, { "ideal", HT_CP_MEDIAN }, { "best", HT_CP_BEST },
-		{ "apart", HT_CP_APART }, { "fuse", HT_CP_FUSE }, { "remove", HT_CP_FACTOR } };
+		{ "apart", HT_CP_APART }, { "serial", HT_CP_SERIAL }, { "fuse", HT_CP_FUSE },
+		{ "remove", HT_CP_FACTOR } };
 	for (size_t i = 0; i < HT_COUNT(words); i++) {
 		if (!strcmp(text, words[i].word)) {
 			rule->value = words[i].value;
@@ -196,7 +197,7 @@ static enum ht_status read_value(struct ht_run *run, struct ht_cp_rule *rule, co
 	               ? HT_OK
 	               : bad_rule(run, rule->text,
 	                         "the value is a factor from 0 to 1e6, a time (2ms, +2ms), median, best, remove, "
-	                         "apart, fuse, ranks:N, or repeat:N up to 64");
+	                         "apart, serial, fuse, ranks:N, or repeat:N up to 64");
 }
 
 static enum ht_status read_rule(

@@ -13,6 +13,7 @@
  *     best            the least that any of them took
  *     remove          as a factor of 0
  *     apart           as long as it was, but on a stream of its own
+ *     serial          as long as it was, but in turn with the GPU activity that is launched before and after it
  *     2ms, +2ms       each event takes that long, or is followed by that much more on its thread or stream
  *     fuse            neighbours on a stream are one kernel, which takes what their bytes take at the bandwidth of the device
  *     ranks:8         collectives as in a group of that many ranks
@@ -28,6 +29,7 @@ enum ht_cp_value {
 	HT_CP_MEDIAN,
 	HT_CP_BEST,
 	HT_CP_APART,
+	HT_CP_SERIAL,
 	HT_CP_SET,
 	HT_CP_INSERT,
 	HT_CP_FUSE,

@@ -2,10 +2,12 @@
  * measures.c - see history.h: what is kept of a run, read from the tables of analyses.
  *
  * A source names an analysis, the column of the value and what its rows are about. Rows of ranks are brought together for each step (the
- * slowest rank, or the mean), and steps are the distribution; rows without a step are one value. Times are per step and rank.
+ * slowest rank, or the mean), and steps are the distribution; rows without a step are one value. Times are per step and rank. The first step,
+ * of which it is not known when it began, is not in the distribution when there is another; what is over all steps is divided by all of them.
  */
 #include "history/history.h"
 
+#include "base/sort.h"
 #include "model/numbers/sampling.h"
 
 #include <math.h>
@@ -43,7 +45,7 @@ struct source {
 		.over = "ranks", .is_per_step = true                                               \
 	}
 
-/* The first one tells how many steps there are. */
+/* The first one tells which steps there are. */
 static const struct source sources[] = {
 	{ .analysis = "steps",
 	        .column = "step_time_ns",
@@ -98,7 +100,8 @@ struct collecting {
 	ht_set *set;
 	struct ht_arena *arena;
 	struct ht_vec *measures;
-	double n_steps;
+	double n_steps;    /* with the first */
+	struct ht_vec out; /* int64_t: first steps, which stay out */
 };
 
 /* A value of a rank. */
@@ -190,6 +193,45 @@ static enum ht_status put_values(
 	return HT_OK;
 }
 
+static bool is_out(const struct collecting *c, int64_t step)
+{
+	const int64_t *out = c->out.data;
+	for (size_t i = 0; i < c->out.n; i++)
+		if (out[i] == step)
+			return true;
+	return false;
+}
+
+/* How many steps there are, and which are the first of a rank: ranks begin with the same one, or few of them do. */
+static enum ht_status find_steps(struct collecting *c, const ht_table *steps)
+{
+	size_t step = ht_table_find_column(steps, "step"),
+	       part = ht_table_find_column(steps, "part");
+	size_t n = 0;
+	int64_t *numbers = ht_arena_alloc(c->arena, (ht_table_n_rows(steps) + 1) * sizeof *numbers);
+	if (!numbers)
+		return ht_fail_nomem(c->ctx);
+	for (size_t row = 0; row < ht_table_n_rows(steps); row++) {
+		if (ht_table_is_null(steps, row, step))
+			continue;
+		numbers[n++] = ht_table_i64(steps, row, step);
+		if (ht_table_is_null(steps, row, part) ||
+		        strcmp(ht_table_str(steps, row, part), "first") != 0 ||
+		        is_out(c, numbers[n - 1]))
+			continue;
+		if (!HT_VEC_PUSH(c->ctx->mem, &c->out, int64_t, numbers[n - 1]))
+			return ht_fail_nomem(c->ctx);
+	}
+	qsort(numbers, n, sizeof *numbers, ht_compare_i64);
+	size_t n_steps = 0;
+	for (size_t i = 0; i < n; i++)
+		n_steps += !i || numbers[i] != numbers[i - 1];
+	c->n_steps = n_steps ? (double)n_steps : 1;
+	if (c->out.n >= n_steps)
+		c->out.n = 0;
+	return HT_OK;
+}
+
 static enum ht_status read_rows(struct collecting *c, const struct source *s, const ht_table *table)
 {
 	size_t column = ht_table_find_column(table, s->column), n = 0;
@@ -207,7 +249,8 @@ static enum ht_status read_rows(struct collecting *c, const struct source *s, co
 		const char *path = path_of(c, s, table, row);
 		if (!path)
 			return ht_fail_nomem(c->ctx);
-		if (isnan(value) || (s->step && !has_step))
+		if (isnan(value) || (s->step && !has_step) ||
+		        (has_step && is_out(c, ht_table_i64(table, row, step))))
 			continue;
 		if (s->over)
 			value /= cell(table, row, ht_table_find_column(table, s->over));
@@ -234,7 +277,9 @@ static enum ht_status take(struct collecting *c, const struct source *s)
 	ht_table *table;
 	HT_TRY(ht_run(c->ctx, s->analysis, &c->set, 1, &s->arg, s->arg.name != NULL, NULL, &table));
 	size_t first = c->measures->n;
-	enum ht_status status = read_rows(c, s, table);
+	enum ht_status status = s == sources ? find_steps(c, table) : HT_OK;
+	if (status == HT_OK)
+		status = read_rows(c, s, table);
 	ht_table_free(table);
 	return status == HT_OK ? put_total(c, s, first) : status;
 }
@@ -242,14 +287,13 @@ static enum ht_status take(struct collecting *c, const struct source *s)
 enum ht_status ht_measures_collect(
         ht_ctx *ctx, ht_set *set, struct ht_arena *arena, struct ht_vec *ret_measures)
 {
-	struct collecting c = { ctx, set, arena, ret_measures, 1 };
-	for (size_t i = 0; i < HT_COUNT(sources); i++) {
-		HT_TRY(take(&c, &sources[i]));
-		if (i == 0 && ret_measures->n)
-			c.n_steps = ((const struct ht_measure *)ret_measures->data)->n;
-	}
-	if (!ret_measures->n)
+	struct collecting c = { ctx, set, arena, ret_measures, 1, { 0 } };
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; i < HT_COUNT(sources) && status == HT_OK; i++)
+		status = take(&c, &sources[i]);
+	ht_vec_free(ctx->mem, &c.out, sizeof(int64_t));
+	if (status == HT_OK && !ret_measures->n)
 		return ht_fail(ctx, HT_MISSING, NULL, -1, "record steps or GPU activity",
 		        "the run has nothing to keep: neither steps nor GPU activity");
-	return HT_OK;
+	return status;
 }

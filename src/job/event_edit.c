@@ -151,7 +151,7 @@ void ht_event_editor_reset(struct ht_event_editor *e)
 	memcpy(e->dur, e->job->dur, n * sizeof *e->dur);
 	memset(e->is_apart, 0, n);
 	memset(e->is_fused, 0, n);
-	e->copies = e->event = NULL;
+	e->copies = e->event = e->after = NULL;
 	for (size_t i = 0; i < n; i++)
 		e->scale[i] = 1;
 }
@@ -172,8 +172,10 @@ struct ht_event_edit ht_event_editor_edit(struct ht_event_editor *e)
 		e->dur[i] = e->job->dur[i];
 		e->scale[i] = 1;
 		e->is_apart[i] = e->is_fused[i] = false;
-		if (e->copies)
+		if (e->copies) {
 			e->copies[i] = 1;
+			e->after[i] = HT_NONE;
+		}
 	}
 	return (struct ht_event_edit){ e->dur, e->scale, e->is_apart, e->is_fused };
 }

@@ -14,8 +14,8 @@ struct ht_event_editor {
 	double *dur;
 	float *scale;
 	bool *is_apart, *is_fused, *is_chosen;
-	uint32_t *copies,
-	        *event; /* how often nodes happen, and with which (event_repeat.h); NULL: once */
+	/* how often nodes happen, with which (event_repeat.h), and what else they wait for (HT_NONE: nothing); NULL: as recorded */
+	uint32_t *copies, *event, *after;
 	/* nodes that are each other's peers stand together */
 	uint32_t *peers, *first_peer; /* slices, n_groups + 1 */
 	double *peer_dur;             /* as recorded, in the order of peers */

@@ -11,7 +11,7 @@
 
 struct repeat {
 	const struct ht_event_job *from;
-	const uint32_t *copies, *event; /* by node of it */
+	const uint32_t *copies, *event, *after; /* by node of it */
 	struct ht_event_job *to;
 	uint32_t *extra; /* by node of from: its first further copy */
 	uint32_t *
@@ -68,6 +68,16 @@ static void put_edges(struct repeat *r, uint32_t node, uint32_t copy, uint32_t a
 	}
 }
 
+static void put_after(struct repeat *r, uint32_t node, uint32_t copy)
+{
+	uint32_t after = r->after[node];
+	if (after == HT_NONE || (copy && !is_same_event(r, node, after)))
+		return;
+	r->to->edge_from[r->n_edges] = waits_for(r, node, copy, after);
+	r->to->edge_lag[r->n_edges] = 0;
+	r->to->edge_kind[r->n_edges++] = HT_EDGE_RECORDED;
+}
+
 static void put_node(
         struct repeat *r, const struct ht_event_edit *edit, uint32_t node, uint32_t copy)
 {
@@ -91,6 +101,7 @@ static void put_node(
 	r->is_apart[as] = edit->is_apart[node];
 	r->is_fused[as] = edit->is_fused[node];
 	put_edges(r, node, copy, as);
+	put_after(r, node, copy);
 }
 
 static bool put_unit(struct repeat *r, const struct ht_event_unit *unit, uint32_t *n_members)
@@ -116,34 +127,12 @@ static bool put_unit(struct repeat *r, const struct ht_event_unit *unit, uint32_
 static bool make_room(struct repeat *r, size_t n, size_t n_edges, size_t n_units)
 {
 	struct ht_arena *a = r->from->run->scratch;
-	struct ht_event_job *to = r->to;
-	to->before = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->launch = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->unit = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->step = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->first_edge = ht_arena_room(a, (n + 2) * sizeof(uint32_t));
-	to->flags = ht_arena_room(a, n + 1);
-	to->is_free = ht_arena_room(a, n + 1);
-	to->recorded = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->dur = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->before_lag = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->launch_lag = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->start = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->end = ht_arena_room(a, (n + 1) * sizeof(double));
-	to->members = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
-	to->units = ht_arena_room(a, (n_units + 1) * sizeof *to->units);
-	to->order = ht_arena_room(a, (n + n_units + 1) * sizeof(uint32_t));
-	to->edge_from = ht_arena_room(a, (n_edges + 1) * sizeof(uint32_t));
-	to->edge_lag = ht_arena_room(a, (n_edges + 1) * sizeof(double));
-	to->edge_kind = ht_arena_room(a, n_edges + 1);
 	r->dur = ht_arena_room(a, (n + 1) * sizeof(double));
 	r->scale = ht_arena_room(a, (n + 1) * sizeof(float));
 	r->is_apart = ht_arena_room(a, n + 1);
 	r->is_fused = ht_arena_room(a, n + 1);
-	return to->before && to->launch && to->unit && to->step && to->first_edge && to->flags &&
-	       to->is_free && to->recorded && to->dur && to->before_lag && to->launch_lag &&
-	       to->start && to->end && to->members && to->units && to->order && to->edge_from &&
-	       to->edge_lag && to->edge_kind && r->dur && r->scale && r->is_apart && r->is_fused;
+	return ht_event_job_room(r->to, n, n_edges, n_units) && r->dur && r->scale && r->is_apart &&
+	       r->is_fused;
 }
 
 /* How much there will be of everything, and where copies begin. */
@@ -154,7 +143,8 @@ static bool count(struct repeat *r, size_t *ret_n, size_t *ret_edges, size_t *re
 	for (uint32_t i = 0; i < from->n_nodes; i++) {
 		r->extra[i] = (uint32_t)n;
 		n += r->copies[i] - 1;
-		n_edges += (size_t)r->copies[i] * (from->first_edge[i + 1] - from->first_edge[i]);
+		n_edges +=
+		        (size_t)r->copies[i] * (from->first_edge[i + 1] - from->first_edge[i] + 1);
 		if (n >= HT_NONE / 4 || n_edges >= HT_NONE / 4)
 			return false;
 	}
@@ -188,6 +178,7 @@ enum ht_status ht_event_job_replay_repeated(struct ht_event_editor *e,
 	struct repeat r = { .from = from,
 		.copies = e->copies,
 		.event = e->event,
+		.after = e->after,
 		.to = &to,
 		.extra = ht_arena_room(a, room),
 		.tail = ht_arena_room(a, room),

@@ -1,5 +1,5 @@
 /*
- * event_repeat.h - a job in which some events happen several times.
+ * event_repeat.h - a job in which some events happen several times, or wait for more than they did.
  *
  * All nodes of an event, on threads and streams, are copied in place: the next time begins on each thread and stream where the time before
  * ended there, is launched by its own launches, and has collectives of its own. What comes after an event waits for its last time.

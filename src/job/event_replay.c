@@ -15,7 +15,7 @@
 
 /* ---- nodes ---- */
 
-static bool make_room(struct ht_event_job *job, size_t n, size_t n_edges, size_t n_units)
+bool ht_event_job_room(struct ht_event_job *job, size_t n, size_t n_edges, size_t n_units)
 {
 	struct ht_arena *a = job->run->scratch;
 	job->before = ht_arena_room(a, (n + 1) * sizeof(uint32_t));
@@ -321,7 +321,7 @@ enum ht_status ht_event_job_make(
 		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, "choose fewer steps with --step",
 		        "the job has %zu nodes, which is more than a replay can hold", n);
 	job->ranks = ht_arena_alloc(run->scratch, (parts->n + 1) * sizeof *job->ranks);
-	if (!job->ranks || !make_room(job, n, n_edges, n_units))
+	if (!job->ranks || !ht_event_job_room(job, n, n_edges, n_units))
 		return ht_fail_nomem(run->ctx);
 	for (size_t k = 0; k < parts->n; k++) {
 		const ht_table *nodes = parts->list[k].facts[HT_EVENT_FACTS_NODES];

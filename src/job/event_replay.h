@@ -67,6 +67,8 @@ struct ht_event_edit {
 	const bool *is_fused; /* one with what is before it: neither launched nor paused for */
 };
 
+/* New arrays for so many nodes, edges and units, in run->scratch; false: no memory. Those of steps stay. */
+bool ht_event_job_room(struct ht_event_job *job, size_t n, size_t n_edges, size_t n_units);
 /* From parts with the tables of ht_event_graph_put. Memory in run->scratch. */
 enum ht_status ht_event_job_make(
         struct ht_run *run, const struct ht_parts *parts, struct ht_event_job *ret_job) HT_MUST_USE;

@@ -166,25 +166,29 @@ static void repeat_events(
 	}
 }
 
-static bool start_repeat(struct ht_event_editor *e)
+/* The graph itself will be another one. */
+static bool start_graph(struct ht_event_editor *e)
 {
 	size_t n = e->job->n_nodes;
 	if (e->copies)
 		return true;
 	e->copies = ht_arena_room(e->job->run->scratch, (n + 1) * sizeof *e->copies);
 	e->event = ht_arena_room(e->job->run->scratch, (n + 1) * sizeof *e->event);
-	for (size_t i = 0; e->copies && e->event && i < n; i++) {
+	e->after = ht_arena_room(e->job->run->scratch, (n + 1) * sizeof *e->after);
+	if (!e->copies || !e->event || !e->after)
+		return false;
+	for (size_t i = 0; i < n; i++) {
 		e->copies[i] = 1;
-		e->event[i] = HT_NONE;
+		e->event[i] = e->after[i] = HT_NONE;
 	}
-	return e->copies && e->event;
+	return true;
 }
 
 static enum ht_status change_events(struct ht_event_editor *e, const struct ht_cp_rule *rule)
 {
 	struct events ev;
 	bool repeats = rule->value == HT_CP_REPEAT;
-	if (!events_make(e, &ev) || (repeats && !start_repeat(e)))
+	if (!events_make(e, &ev) || (repeats && !start_graph(e)))
 		return ht_fail_nomem(e->job->run->ctx);
 	for (size_t i = 0; i < e->job->n_ranks; i++) {
 		if (!find_events(e, &e->job->ranks[i], &ev))
@@ -193,6 +197,41 @@ static enum ht_status change_events(struct ht_event_editor *e, const struct ht_c
 			repeat_events(e, rule, &ev);
 		for (size_t k = 0; k < ev.n && !repeats; k++)
 			set_event(e, rule, ev.nodes + ev.first[k], ev.first[k + 1] - ev.first[k]);
+	}
+	return HT_OK;
+}
+
+/* ---- in turn ---- */
+
+/* GPU activity of a rank, in the order of launches. */
+static bool order_works(struct ht_event_editor *e, const struct ht_event_rank *r, struct events *ev)
+{
+	const struct ht_event_job *job = e->job;
+	ev->n = 0;
+	for (uint32_t i = r->first; i < r->first + r->n; i++) {
+		uint32_t launch = job->launch[i];
+		if (!(job->flags[i] & HT_EVENT_WORK))
+			continue;
+		double at = launch == HT_NONE ? job->recorded[i]
+		                              : job->recorded[launch] + job->dur[launch];
+		ev->keys[ev->n] = (uint64_t)fmax(at, 0);
+		ev->nodes[ev->n++] = i;
+	}
+	return ht_sort_keys(job->run->ctx->mem, ev->keys, ev->nodes, ev->n);
+}
+
+/* What is chosen waits for what is launched before it, and is waited for by what is launched next. */
+static enum ht_status put_in_turn(struct ht_event_editor *e)
+{
+	struct events ev;
+	if (!events_make(e, &ev) || !start_graph(e))
+		return ht_fail_nomem(e->job->run->ctx);
+	for (size_t i = 0; i < e->job->n_ranks; i++) {
+		if (!order_works(e, &e->job->ranks[i], &ev))
+			return ht_fail_nomem(e->job->run->ctx);
+		for (size_t k = 1; k < ev.n; k++)
+			if (e->is_chosen[ev.nodes[k]] || e->is_chosen[ev.nodes[k - 1]])
+				e->after[ev.nodes[k]] = ev.nodes[k - 1];
 	}
 	return HT_OK;
 }
@@ -260,6 +299,7 @@ static enum ht_status apply(
 	case HT_CP_APART: scale(e, rule); break;
 	case HT_CP_MEDIAN: return ht_event_like_peers(e, HT_PEER_OTHERS, e->is_chosen);
 	case HT_CP_BEST: return ht_event_like_peers(e, HT_PEER_BEST, e->is_chosen);
+	case HT_CP_SERIAL: return put_in_turn(e);
 	case HT_CP_FUSE: return fuse(e, unknown);
 	case HT_CP_RANKS: return ht_event_resize_groups(e, rule->factor, unknown);
 	case HT_CP_SET:

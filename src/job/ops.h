@@ -129,6 +129,7 @@ struct ht_ops_slowdown {
 	int64_t *worst_ranks;
 	double *worst_slowdowns; /* S_w of each */
 	size_t n_worst;
+	bool has_uneven_batches; /* workers take longer in turn, forward and backward alike */
 };
 /* Slowdown of a worker: approximated by the smaller one of its rank and its stage. */
 double ht_ops_of_worker(const struct ht_ops_slowdown *slowdown, size_t data, size_t stage);

@@ -9,8 +9,11 @@
  */
 #include "job/ops.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/sort.h"
+#include "job/batches.h"
 #include "job/pairwise.h"
 #include "model/numbers/stats.h"
 
@@ -301,6 +304,95 @@ static bool find_parts(struct analysis *a, struct ht_ops_slowdown *ret)
 	return find_worst(a, ret);
 }
 
+/* A mean that grows. */
+struct mean {
+	double sum, n;
+};
+
+static void add(struct mean *mean, double value)
+{
+	mean->sum += value;
+	mean->n++;
+}
+
+static double value_of(const struct mean *mean)
+{
+	return mean->n > 0 ? mean->sum / mean->n : 0;
+}
+
+static uint64_t place_of(const struct ht_ops_node *node)
+{
+	return ht_hash_mix((uint64_t)node->stage + 1, (uint64_t)node->seq);
+}
+
+/* By node: 1 + the backward pass of a batch, which has the place among those of its stage that the forward pass has; 0: none. */
+static bool pair_passes(struct analysis *a, uint32_t *backward_1)
+{
+	const struct ht_ops *job = a->job;
+	uint64_t *keys = ht_arena_room(a->arena, job->n_nodes * sizeof *keys);
+	uint32_t *order = ht_arena_room(a->arena, job->n_nodes * sizeof *order);
+	size_t n = 0;
+	if (!keys || !order)
+		return false;
+	for (uint32_t i = 0; i < job->n_nodes; i++) {
+		if (job->nodes[i].type != HT_OPS_BACKWARD)
+			continue;
+		keys[n] = place_of(&job->nodes[i]);
+		order[n++] = i;
+	}
+	if (!ht_sort_keys(a->arena->mem, keys, order, n))
+		return false;
+	for (uint32_t i = 0; i < job->n_nodes; i++) {
+		const struct ht_ops_node *node = &job->nodes[i];
+		uint64_t key = place_of(node);
+		size_t at = HT_LOWER_BOUND(k, n, keys[k] < key);
+		if (node->type == HT_OPS_FORWARD && at < n &&
+		        job->nodes[order[at]].stage == node->stage &&
+		        job->nodes[order[at]].seq == node->seq)
+			backward_1[i] = order[at] + 1;
+	}
+	return true;
+}
+
+/* What passes take on each stage, and then every batch of every worker over that. */
+static bool find_batches(struct analysis *a, bool *ret_uneven)
+{
+	const struct ht_ops *job = a->job;
+	size_t n_stages = (size_t)job->shape.n_stages, n_lanes = job->n_steps * job->n_data;
+	struct ht_batches batches = { 0 };
+	uint32_t *backward_1 = ht_arena_alloc(a->arena, job->n_nodes * sizeof *backward_1);
+	struct mean *forward = ht_arena_alloc(a->arena, n_stages * sizeof *forward);
+	struct mean *backward = ht_arena_alloc(a->arena, n_stages * sizeof *backward);
+	struct mean *workers = ht_arena_alloc(a->arena, job->n_data * n_stages * sizeof *workers);
+	if (!backward_1 || !forward || !backward || !workers || !pair_passes(a, backward_1))
+		return false;
+	for (size_t pass = 0; pass < 2; pass++) {
+		for (size_t lane = 0; lane < n_lanes; lane++) {
+			const float *dur_s = job->dur_s + lane * job->n_nodes;
+			struct mean *own = workers + lane % job->n_data * n_stages;
+			for (uint32_t i = 0; i < job->n_nodes; i++) {
+				size_t k = (size_t)job->nodes[i].stage;
+				if (!backward_1[i])
+					continue;
+				double x = dur_s[i], y = dur_s[backward_1[i] - 1];
+				if (!pass) {
+					add(&forward[k], x);
+					add(&backward[k], y);
+				} else if (forward[k].sum > 0 && backward[k].sum > 0) {
+					x /= value_of(&forward[k]);
+					add(&own[k], x);
+					ht_batches_add(&batches, x, y / value_of(&backward[k]));
+				}
+			}
+		}
+	}
+	for (size_t i = 0; i < job->n_data * n_stages; i++)
+		if (workers[i].n > 0)
+			ht_batches_add_worker(&batches, value_of(&workers[i]));
+	*ret_uneven = ht_batches_differ(&batches);
+	return true;
+}
+
 /* As recorded a step ends with its last operation; starts count from its first. */
 static double recorded_mean(struct analysis *a)
 {
@@ -352,5 +444,7 @@ enum ht_status ht_ops_slowdown_find(
 		return ht_fail(ctx, HT_FORMAT, NULL, -1,
 		        "a step ends with its operations 'optimizer'",
 		        "the steps have no length: no operation 'optimizer' takes time or waits for any");
-	return find_parts(&a, ret) ? HT_OK : ht_fail_nomem(ctx);
+	return find_parts(&a, ret) && find_batches(&a, &ret->has_uneven_batches)
+	               ? HT_OK
+	               : ht_fail_nomem(ctx);
 }

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
+#include "job/batches.h"
 #include "job/what_if_job.h"
 #include "model/communication/collective_match.h"
 #include "model/numbers/stats.h"
@@ -20,10 +21,6 @@
 /* Ranks whose slowdown is replayed, those with the most first, and the share that is the worst. */
 #define N_RANKS_JUDGED 64
 #define WORST_SHARE    0.03
-/* Sequence lengths: forward and backward vary together, this much, and more from step to step than from rank to rank. */
-#define MIN_CORRELATION 0.8
-#define MIN_SPREAD      0.03
-#define MIN_WITHIN      0.5
 
 enum { FORWARD, BACKWARD, OPTIMIZER, N_PHASES };
 /* A kind of time: a phase on the CPU or on the GPU, or transfers. */
@@ -284,53 +281,26 @@ static enum ht_status find_link(const struct slowdown *s, const char **ret_group
 	return HT_OK;
 }
 
-struct moments {
-	double n, x, y, xx, yy, xy;
-};
-
-static void add_pair(struct moments *m, double x, double y)
-{
-	m->n++;
-	m->x += x;
-	m->y += y;
-	m->xx += x * x;
-	m->yy += y * y;
-	m->xy += x * y;
-}
-
-static double variance(double n, double sum, double squares)
-{
-	return n > 0 ? fmax(squares / n - (sum / n) * (sum / n), 0) : 0;
-}
-
-/* Whether forward and backward passes of a rank take longer together, in some steps on one rank and in others on another: so they do
- * when the sequences of a batch differ in length. */
+/* Of every rank and step a pair: factors are what is usual over what it took. */
 static bool has_uneven_batches(const struct slowdown *s)
 {
 	const struct ht_event_job *job = &s->a->job;
 	const float *forward = s->factors + (OF_GPU + FORWARD) * s->n_cells;
 	const float *backward = s->factors + (OF_GPU + BACKWARD) * s->n_cells;
-	struct moments all = { 0 };
-	double means = 0, squares = 0;
+	struct ht_batches batches = { 0 };
 	for (size_t r = 0; r < job->n_ranks; r++) {
-		double before = all.x, n = all.n;
+		double n = batches.n, x = batches.x;
 		for (size_t w = job->n_windows > 1; w < job->n_windows; w++) {
 			size_t i = r * job->n_windows + w;
 			if (s->totals[(OF_GPU + FORWARD) * s->n_cells + i] > 0 &&
 			        s->totals[(OF_GPU + BACKWARD) * s->n_cells + i] > 0)
-				add_pair(&all, 1 / (double)forward[i], 1 / (double)backward[i]);
+				ht_batches_add(
+				        &batches, 1 / (double)forward[i], 1 / (double)backward[i]);
 		}
-		double mean = all.n > n ? (all.x - before) / (all.n - n) : 1;
-		means += mean;
-		squares += mean * mean;
+		ht_batches_add_worker(
+		        &batches, batches.n > n ? (batches.x - x) / (batches.n - n) : 1);
 	}
-	double x = variance(all.n, all.x, all.xx), y = variance(all.n, all.y, all.yy);
-	double between = variance((double)job->n_ranks, means, squares);
-	if (all.n < 4 || !(x > MIN_SPREAD * MIN_SPREAD) || !(y > 0))
-		return false;
-	double correlation =
-	        (all.xy / all.n - all.x / all.n * (all.y / all.n)) / (sqrt(x) * sqrt(y));
-	return correlation >= MIN_CORRELATION && 1 - between / x >= MIN_WITHIN;
+	return ht_batches_differ(&batches);
 }
 
 enum ht_status ht_what_if_slowdown_find(struct ht_run *run, const struct ht_parts *parts,

@@ -242,6 +242,49 @@ def test_small_jobs_by_brute_force(tmp_path, seed):
     assert kinds <= set(want)
 
 
+def told(folder, times, n_stages=1):
+    """The conclusion about a job; times(step, data rank, stage, batch): forward and backward, of eight steps of 20 data-parallel ranks with three batches."""
+    rows = []
+    for step in range(8):
+        for data in range(20):
+            for stage in range(n_stages):
+                now, batches = 0.0, [times(step, data, stage, batch) for batch in range(3)]
+                worker = [data, stage, data * n_stages + stage, step]
+                for way, seq in schedule(stage, n_stages, 3):
+                    receives = stage > 0 if way == "forward" else stage < n_stages - 1
+                    sends = stage < n_stages - 1 if way == "forward" else stage > 0
+                    for kind, duration in [("recv", 0.01)] * receives + [("compute", batches[seq][way == "backward"])] + [("send", 0.01)] * sends:
+                        rows.append([*worker, f"{way}-{kind}", now, duration, seq, 0 if kind == "compute" else -1, seq, stage if kind == "compute" else -1])
+                        now += duration
+                for kind in ("grads-reduce-scatter", "optimizer"):
+                    rows.append([*worker, kind, now, 0.1, 0, 0 if kind != "optimizer" else -1, -1, -1])
+                    now += 0.1
+    got = ask(folder, rows, {"dp_size": 20, "pp_size": n_stages})
+    text = support.output("what-if", "--operations", folder / "operations.csv", "--meta", folder / "meta.yaml").decode()
+    return got, " ".join(text.split())
+
+
+def test_whose_slowdown_it_is(tmp_path):
+    """Sequences of random lengths (forward and backward alike), noise of forward and backward apart, one slow worker, a last stage that is too long."""
+    rng = random.Random(3)
+    lengths = {}
+
+    def length(*batch):
+        return lengths.setdefault(batch, rng.uniform(0.5, 1.5))
+
+    got, text = told(tmp_path, lambda step, data, stage, batch: (length(step, data, batch), 2 * length(step, data, batch)))
+    assert got["S", ""] > 1.1 and got["M_W", ""] < 0.5
+    assert "one worker in some batches and on another in others" in text and "sequences of different lengths" in text
+    got, text = told(tmp_path, lambda *batch: (rng.uniform(0.5, 1.5), rng.uniform(1, 3)))
+    assert got["M_W", ""] < 0.5 and "the slowdown is spread; the worst 3 % of ranks explain less than half of it" in text
+    got, text = told(tmp_path, lambda step, data, stage, batch: (3, 6) if data == 7 else (1, 2))
+    assert got["M_W", ""] > 0.99 and "100 % of the slowdown goes with the worst 3 % of ranks" in text
+    got, text = told(tmp_path, lambda step, data, stage, batch: (2, 4) if stage == 2 else (1, 2), n_stages=3)
+    assert got["M_S", ""] > 0.9 and "of the slowdown goes with the last stage" in text
+    got, text = told(tmp_path, lambda step, data, stage, batch: (1, 2))
+    assert got["S", ""] < 1.03 and "below 1.03; too little to ask whose it is" in text
+
+
 def test_longer_operations_never_make_shorter_steps(tmp_path):
     rng = random.Random(11)
     rows, meta = make_job(rng, overlapped=False)

@@ -236,6 +236,27 @@ static enum ht_status view(ht_ctx *ctx, struct ht_sink *sink)
 	return status;
 }
 
+/* An analysis with each of some lists of three arguments. */
+static enum ht_status run_each(ht_ctx *ctx, const char *verb, const struct ht_arg (*args)[3],
+        size_t n, struct ht_sink *sink)
+{
+	struct ht_open_options options = { .no_cache = true };
+	const char *path = plain;
+	ht_set *set;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = HT_OK;
+	for (size_t i = 0; i < n && status == HT_OK; i++) {
+		ht_table *table;
+		status = ht_run(ctx, verb, &set, 1, args[i], 3, NULL, &table);
+		if (status == HT_OK) {
+			status = ht_render(ctx, table, "csv", NULL, sink);
+			ht_table_free(table);
+		}
+	}
+	ht_close(set);
+	return status;
+}
+
 /* The views of the critical path share little code. */
 static enum ht_status critical_paths(ht_ctx *ctx, struct ht_sink *sink)
 {
@@ -248,21 +269,23 @@ static enum ht_status critical_paths(ht_ctx *ctx, struct ht_sink *sink)
 		{ { "view", "collectives" }, { "tolerance", "5us" }, { "annotation", "" } },
 		{ { "view", "path" }, { "across", "true" }, { "step", "all" } },
 	};
-	struct ht_open_options options = { .no_cache = true };
-	const char *path = plain;
-	ht_set *set;
-	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
-	enum ht_status status = HT_OK;
-	for (size_t i = 0; i < HT_COUNT(args) && status == HT_OK; i++) {
-		ht_table *table;
-		status = ht_run(ctx, "critical-path", &set, 1, args[i], 3, NULL, &table);
-		if (status == HT_OK) {
-			status = ht_render(ctx, table, "csv", NULL, sink);
-			ht_table_free(table);
-		}
-	}
-	ht_close(set);
-	return status;
+	return run_each(ctx, "critical-path", args, HT_COUNT(args), sink);
+}
+
+/* Edits of a job: those of durations, and those that make its graph anew. */
+static enum ht_status what_ifs(ht_ctx *ctx, struct ht_sink *sink)
+{
+	static const struct ht_arg args[][3] = {
+		{ { "view", "answers" }, { "step", "all" },
+		        { "scale", "@annotation:Step@operator:mm=repeat:2,quote=serial,mm=+1us" } },
+		{ { "view", "answers" }, { "step", "all" },
+		        { "scale", "quote=fuse,mm=3us,aten=median" } },
+		{ { "view", "answers" }, { "step", "1" },
+		        { "scale", "kernel@size:1KB-=ranks:8,quote=apart" } },
+		{ { "view", "slowdown" }, { "step", "all" }, { "scale", "quote=0" } },
+		{ { "view", "gaps" }, { "step", "all" }, { "scale", "quote=0" } },
+	};
+	return run_each(ctx, "what-if", args, HT_COUNT(args), sink);
 }
 
 /* A rank of several files, and what only such ranks have. */
@@ -371,6 +394,7 @@ static const struct scenario scenarios[] = {
 	{ "run all analyses", analyse },
 	{ "apply a view", view },
 	{ "critical paths", critical_paths },
+	{ "what-ifs", what_ifs },
 	{ "a rank of an NPU", read_npu },
 	{ "an execution trace", execution_trace },
 };

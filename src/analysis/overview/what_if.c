@@ -194,6 +194,8 @@ static enum ht_status say_whose_of_ops(struct ht_run *run, ht_table *table,
 		return say_slowdown(run, table, "ranks", s->worst.share, NULL);
 	if (has_stages && s->last.share >= MOST)
 		return say_slowdown(run, table, "last_stage", s->last.share, NULL);
+	if (s->has_uneven_batches)
+		return say_slowdown(run, table, "batches_of_workers", NAN, NULL);
 	return say_slowdown(run, table, has_stages ? "spread_stages" : "spread", NAN, NULL);
 }
 
