@@ -165,7 +165,8 @@ void ht_db_close(struct ht_db *db)
 
 /* ---- asking ---- */
 
-/* Add a column of the result to a statement: the first that is not null of those that the table has. */
+/* Add a column of the result to a statement: the first that has a value of those that the table has. Older exporters write an
+ * empty text where there is none. */
 static char *put_column(
         struct ht_db *db, struct ht_arena *arena, char *sql, const char *table, const char *names)
 {
@@ -176,8 +177,8 @@ static char *put_column(
 		const char *name = ht_arena_strndup(arena, names, n);
 		bool has = name && ht_database_has_column(&db->file, table, name);
 		if (*open && has)
-			sql = ht_arena_printf(arena, "%s WHEN t.\"%s\" IS NOT NULL THEN t.\"%s\"",
-			        sql, name, name);
+			sql = ht_arena_printf(
+			        arena, "%s WHEN t.\"%s\" <> '' THEN t.\"%s\"", sql, name, name);
 		else if (!*open)
 			sql = ht_arena_printf(arena, has ? "%st.\"%s\"" : "%sNULL", sql, name);
 	}

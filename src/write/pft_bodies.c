@@ -276,7 +276,9 @@ enum ht_status ht_pft_find_arrows(struct ht_pft *p)
 		if (!is_drawn(p, flow->from) || !is_drawn(p, flow->to) || flow->from == flow->to)
 			continue;
 		const char *cat = ht_str(t, flow->cat);
+		/* one for each arrow: those of one number would be a chain through all that a launch of a graph started */
 		uint64_t id = ht_hash_mix(ht_hash_mix(rank, flow->id), ht_hash(cat, strlen(cat)));
+		id = ht_hash_mix(id, flow->to);
 		push_arrow(p, flow->from, id);
 		push_arrow(p, flow->to, id);
 		has[flow->to] = 1;

@@ -13,6 +13,7 @@ import pathlib
 import pickle
 import random
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -119,6 +120,7 @@ def write_execution_traces():
 
 
 NS = 1736408883704643212
+SCHEMA = 1 << 24
 STRINGS = ["MatMul_1", "MatMulV2", "AI_CORE", '"8,16;16,8"', "hcom_allReduce__1", "aten::mm", "PTA+GE", "aten::empty",
            "aic_mac_ratio", "launch", "Notify Wait", "group", "a.py(1): f", "main", "ProfilerStep#5", "FLOAT;FLOAT"]
 DATABASES = [{
@@ -183,6 +185,24 @@ DATABASES = [{
                      (2, None, 75, "NCCL", None, (7 << 24) + 7, 1, None, None, None)]),
     "SCHED_EVENTS": ("start, cpu, isSchedIn, globalTid", [(90, 1, 1, (7 << 24) + 7), (99, 1, 0, (7 << 24) + 7)]),
     "GPU_METRICS": ("timestamp, typeId, metricId, value", [(100, 0, 1, 50)]),
+}, {
+    # payloads by their schemas, and enumerations
+    "StringIds": ("id INTEGER PRIMARY KEY, value TEXT", [(1, "cudaMemcpyAsync_v3020")]),
+    "ENUM_NSYS_EVENT_TYPE": ("id, name, label", [(59, "NvtxPushPopRange", ""), (75, "NvtxDomainCreate", "")]),
+    "ENUM_CUDA_MEMCPY_OPER": ("id, name, label", [(1, "CUDA_MEMCPY_KIND_UVM_HTOD", "")]),
+    "ENUM_CUDA_MEM_KIND": ("id, name, label", [(2, "", "Device")]),
+    "CUPTI_ACTIVITY_KIND_MEMCPY": ("start, end, deviceId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind",
+                                   [(400, 410, 0, 7, 2, 7 << 24, 4096, 1, 0, 2)]),
+    "NVTX_PAYLOAD_SCHEMAS": ("domainId, schemaId, payloadSize", [(1, SCHEMA, 24)]),
+    "NVTX_PAYLOAD_SCHEMA_ENTRIES": ("domainId, schemaId, idx, flags, type, name, offset",
+                                    [(1, SCHEMA, 0, None, 18, "NCCL communicator ID", None), (1, SCHEMA, 1, None, 22, "Message size [bytes]", 8),
+                                     (1, SCHEMA, 2, None, SCHEMA + 1, "Reduction operation", 16), (1, SCHEMA, 3, 0, 19, "f", None)]),
+    "NVTX_PAYLOAD_ENUM_ENTRIES": ("domainId, schemaId, idx, name, value", [(1, SCHEMA + 1, 0, "Sum", 0), (1, SCHEMA + 1, 1, "P", None)]),
+    "NVTX_EVENTS": ("start, end, eventType, text, textId, globalTid, domainId, jsonText, binaryData",
+                    [(2, None, 75, "NCCL", None, (7 << 24) + 7, 1, None, None),
+                     (95, 99, 59, "ncclAllReduce", None, (7 << 24) + 7, 1, None, struct.pack("<QQQQQQQ", 1, SCHEMA, 24, 32, 77, 4096, 1)),
+                     (96, 97, 59, "ncclSend", None, (7 << 24) + 7, 1, None, struct.pack("<QQQ", 77, 4096, 1).hex()),
+                     (97, 98, 59, "x", None, (7 << 24) + 7, 1, '{"a": 1}', None)]),
 }]
 
 
@@ -262,11 +282,19 @@ def perfetto_traces():
                         ("s", ((10, 4),)), ("X", ((8, 5), (13, 2), (18, 1), (19, 2)))):
         chrome += packet((10, 2), (11, message((1, 5), (6, message((1, 1), (2, ord(phase)), *more)), (56, 3), (31, 6), (12, 8))))
     gpu = packet((8, 5), (52, message((1, message((1, message((1, 3), (2, "busy"))))), (2, message((1, 3), (2, 7))), (2, message((1, 4), (3, 1.5))))))
+    compute = packet((10, 1), (13, 1), (12, message((1000, message((1, 1), (2, "_Z1k"), (3, "k()"))), (1001, message((1, 2), (2, "regs"))), (47, message(
+        (1, 3), (2, message((1, message((1, 9), (2, "watt"))))), (3, 1))))))
+    compute += packet((8, 1), (10, 1), (11, message((9, 1), (11, 5), (23, "call"), (3000, message((1, 901), (1, 902))),
+                                                    (55, message((1, message((1, "f"))), (1, message((1, "g"))))))))
+    compute += packet((8, 3), (10, 1), (13, 2), (53, message((1, 901), (2, 4), (19, 1), (18, 9), (21, message(
+        (1, message((1, 8))), (2, message((1, 64), (3, 2))), (3, message((1, 2), (4, 40))), (3, message((2, "t"), (6, "x"))), (3, message((2, "d"), (5, 1.5))))))))
+    compute += packet((8, 4), (10, 1), (52, message((4, 3), (2, message((1, 9), (2, 7))))))
+    compute += packet((2, message((1, message((1, 1), (3, "python"), (3, "a.py"))), (2, message((1, 7), (2, "loader"), (3, 1))))))
     raw = whole + chrome
     zstd = packet((133, b"\x28\xb5\x2f\xfd\x00\x50" + (len(raw) << 3 | 1).to_bytes(3, "little") + raw))
     marker = packet((36, bytes.fromhex("82477a76b28d42ba81dc33326d57a079")))
     return [whole, packet((50, zlib.compress(whole, 9))), whole[:-5], whole + b"\xff\xff" + marker + whole,
-            texts + own + thread + row + end, field(1, b""), chrome + gpu, zstd]
+            texts + own + thread + row + end, field(1, b""), chrome + gpu, zstd, compute, thread + compute]
 
 
 def write(target, texts):

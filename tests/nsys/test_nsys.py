@@ -145,13 +145,14 @@ def test_other_kinds_of_nvtx(tmp_path):
     e.nvtx(30, 60, "anywhere", type_=60, rangeId=8, endGlobalTid=gtid(7, 9))
     e.nvtx(40, None, "mark", type_=34)
     e.nvtx(50, 55, None, textId=e.string("registered"))
+    e.nvtx(56, 58, "", textId=e.string("older exporters"))
     e.nvtx(60, 65, "{'Module': 'layers.0', 'Inputs': []}")
     e.nvtx(70, 75, "mine", domain=4)
     e.nvtx(1, 1, "my_lib", type_=75, domain=4)
     path = e.write(tmp_path / "a.sqlite")
     got = sql(path, "SELECT name, ph, ts_ns, dur_ns, tid FROM events WHERE ts_ns BETWEEN 20 AND 75 ORDER BY ts_ns")
     assert got == [("left open", "X", "20", "9980", "7"), ("anywhere", "b", "30", "", "7"), ("mark", "i", "40", "", "7"),
-                   ("registered", "X", "50", "5", "7"), ("nn.Module: layers.0", "X", "60", "5", "7"),
+                   ("registered", "X", "50", "5", "7"), ("older exporters", "X", "56", "2", "7"), ("nn.Module: layers.0", "X", "60", "5", "7"),
                    ("anywhere", "e", "60", "", "9"), ("my_lib:mine", "X", "70", "5", "7")]
 
 
