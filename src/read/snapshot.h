@@ -53,6 +53,7 @@ struct ht_snap {
 	struct ht_vec scratch; /* uint32_t: frames of the stack in hand */
 	struct ht_vec text;    /* char: settings as JSON */
 	enum ht_status status; /* of folds */
+	uint64_t n_bytes;      /* that all records together speak of */
 };
 
 enum ht_status ht_snap_init(

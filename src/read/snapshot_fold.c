@@ -219,6 +219,17 @@ static bool take_size(const struct ht_snap *s, ht_pk value, int64_t *ret_size)
 	return ht_pk_i64(&s->pickle, value, ret_size) && *ret_size >= 0;
 }
 
+/* Whether a record speaks of a size that can be: all that a program allocates while it runs is far below this, and sums over records
+ * need not be looked at then. */
+static bool is_size(struct ht_snap *s, int64_t size)
+{
+	const uint64_t max = (uint64_t)1 << 60;
+	if ((uint64_t)size > max - s->n_bytes)
+		return false;
+	s->n_bytes += (uint64_t)size;
+	return true;
+}
+
 static enum ht_mem_action action_of(struct ht_snap *s, ht_pk value)
 {
 	enum ht_snap_key word = ht_snap_key(s, value);
@@ -262,7 +273,7 @@ static bool fold_entry(struct ht_snap *s, const ht_pk *items, size_t n, ht_pk *v
 	bool ok = true;
 	for (size_t i = 0; i < n; i += 2)
 		ok &= take_entry(s, ht_snap_key(s, items[i]), items[i + 1], &event);
-	if (!ok || event.size < 0) {
+	if (!ok || event.size < 0 || !is_size(s, event.size)) {
 		*value = bad_record(s);
 		return true;
 	}
@@ -348,12 +359,12 @@ static bool fold_block(struct ht_snap *s, const ht_pk *items, size_t n, ht_pk *v
 		default: break;
 		}
 	}
-	if (!ok || block.size < 0) {
+	if (block.requested < 0)
+		block.requested = block.size;
+	if (!ok || block.size < 0 || !is_size(s, block.size) || !is_size(s, block.requested)) {
 		*value = bad_record(s);
 		return true;
 	}
-	if (block.requested < 0)
-		block.requested = block.size;
 	if (s->draft->blocks.n >= UINT32_MAX ||
 	        !HT_VEC_PUSH(s->ctx->mem, &s->draft->blocks, struct ht_mem_block, block))
 		return fail(s);
@@ -428,7 +439,9 @@ static bool fold_segment(struct ht_snap *s, const ht_pk *items, size_t n, ht_pk 
 	bool ok = true;
 	for (size_t i = 0; i < n; i += 2)
 		ok &= take_segment(s, ht_snap_key(s, items[i]), items[i + 1], &segment);
-	if (!ok || segment.total < 0) {
+	if (!ok || segment.total < 0 || !is_size(s, segment.total) ||
+	        !is_size(s, segment.allocated) || !is_size(s, segment.active) ||
+	        !is_size(s, segment.requested)) {
 		*value = bad_record(s);
 		return true;
 	}
