@@ -59,7 +59,7 @@ def write_code(title, calls, handle, returned, sizes):
     return text + f"        return {returned}\n", handle
 
 
-def write_log(path, sizes=INPUTS, sources=True):
+def write_log(path, sizes=INPUTS, sources=True, trains=True):
     out, handle = "", 0
     for i, (source, _, _) in enumerate(INPUTS if sources else []):
         out += record({"describe_source": {"describer_id": 0, "id": i, "source": source}, **IDS})
@@ -68,6 +68,8 @@ def write_log(path, sizes=INPUTS, sources=True):
     for key, title, calls, returned in [("fA", "forward", FORWARD, "(buf0, )"), ("fB", "backward", BACKWARD, RETURNED)]:
         first = handle
         code, handle = write_code(title, calls, handle, returned, sizes)
+        if not trains and title == "forward":
+            code = re.sub(r"primals_(\d+)", lambda match: f"arg{int(match[1]) - 1}_1", code.replace("0_forward", "0_inference"))
         stacks = {f"{c[0]}:{first + 1 + i}": [f'  File "/w/net.py", line {line}, in forward\n    y\n' for line in c[2]] for i, c in enumerate(calls)}
         out += record({"inductor_output_code": {"filename": f"/tmp/{key}.py"}, **IDS}, code)
         out += record({"artifact": {"name": "inductor_provenance_tracking_kernel_stack_traces", "encoding": "json"}, **IDS}, json.dumps(stacks))
@@ -94,8 +96,9 @@ def region(modules):
     return "Torch-Compiled Region: 0/0" + (f" / {modules}" if modules else "")
 
 
-def test_modules_by_parameters_and_gradients(tmp_path):
-    args = [write_trace(tmp_path / "t.json"), "--attach", write_log(tmp_path / "dedicated_log_torch_trace_x.log")]
+@pytest.mark.parametrize("trains", [True, False], ids=["primals", "arguments without gradients"])
+def test_modules_by_parameters_and_gradients(tmp_path, trains):
+    args = [write_trace(tmp_path / "t.json"), "--attach", write_log(tmp_path / "dedicated_log_torch_trace_x.log", trains=trains)]
     calls = FORWARD + BACKWARD
     rows = {r["name"]: r for r in table("attribution", *args, "--view", "origins")}
     for i, (_, _, _, _, modules, via, confidence, _) in enumerate(calls):
