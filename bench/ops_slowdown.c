@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 		fputs("usage: bench_ops_slowdown OPERATIONS META [ROUNDS]\n", stderr);
 		return 2;
 	}
-	int n_rounds = argc > 3 ? atoi(argv[3]) : 5;
+	int n_rounds = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 5;
 	double begin = now_s(), least = INFINITY;
 	ht_arena_init(&arena, ctx->mem);
 	if (ht_ops_read(ctx, argv[1], argv[2], &arena, &job) != HT_OK)

@@ -16,6 +16,8 @@
 #define N_RESAMPLES    200
 #define N_RANKS_ASKED  5
 #define N_GROUPS_ASKED 4
+/* Of step time: the second slowest rank takes so much longer than its peers that the two may hide each other. */
+#define MIN_PAIR 0.02
 
 const struct ht_column ht_what_if_columns[HT_N_WHAT_IF_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_WHAT_IF_COLUMNS);
@@ -93,20 +95,35 @@ static bool has_flagged(const struct ht_what_if_job *a, unsigned flags)
 
 /* ---- which ranks ---- */
 
+/* One rank, or two of them (other SIZE_MAX: one). */
+static enum ht_status ask_like_peers(struct ht_what_if_job *a, size_t i_rank, size_t other)
+{
+	const struct ht_event_rank *ranks = a->job.ranks;
+	const char *question =
+	        other == SIZE_MAX ? ht_arena_printf(a->run->scratch,
+	                                    "rank %" PRId64 " like its peers", ranks[i_rank].number)
+	                          : ht_arena_printf(a->run->scratch,
+	                                    "ranks %" PRId64 " and %" PRId64 " like their peers",
+	                                    ranks[i_rank].number, ranks[other].number);
+	if (!question)
+		return ht_fail_nomem(a->run->ctx);
+	for (uint32_t i = 0; i < a->job.n_nodes; i++)
+		a->editor.is_chosen[i] = a->job.i_rank[i] == i_rank || a->job.i_rank[i] == other;
+	HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_OTHERS, a->editor.is_chosen));
+	ask(a, question);
+	return HT_OK;
+}
+
+/* Two ranks that are both slow hide each other: each alone saves little, both together much. */
 static enum ht_status ask_ranks(struct ht_what_if_job *a)
 {
 	struct ht_what_if_excess *order;
+	double all_ns = a->recorded_ns * (double)a->n;
 	HT_TRY(ht_what_if_order_ranks(a, &order));
-	for (size_t k = 0; k < N_RANKS_ASKED && k < a->job.n_ranks && order[k].excess > 0; k++) {
-		const char *question = ht_arena_printf(a->run->scratch,
-		        "rank %" PRId64 " like its peers", a->job.ranks[order[k].i_rank].number);
-		if (!question)
-			return ht_fail_nomem(a->run->ctx);
-		for (uint32_t i = 0; i < a->job.n_nodes; i++)
-			a->editor.is_chosen[i] = a->job.i_rank[i] == order[k].i_rank;
-		HT_TRY(ht_event_like_peers(&a->editor, HT_PEER_OTHERS, a->editor.is_chosen));
-		ask(a, question);
-	}
+	if (a->job.n_ranks > 2 && order[1].excess > MIN_PAIR * all_ns)
+		HT_TRY(ask_like_peers(a, order[0].i_rank, order[1].i_rank));
+	for (size_t k = 0; k < N_RANKS_ASKED && k < a->job.n_ranks && order[k].excess > 0; k++)
+		HT_TRY(ask_like_peers(a, order[k].i_rank, SIZE_MAX));
 	return HT_OK;
 }
 

@@ -145,6 +145,18 @@ def test_the_slow_rank_alone_explains_it(clean, tmp_path):
         assert new_ms(row) == pytest.approx(recorded_ms(got), rel=0.033)
 
 
+def test_two_slow_ranks_hide_each_other(clean, tmp_path):
+    """Ranks 1 and 2 take 15 ms longer each: without one the other is waited for all the same, without both it is the clean job."""
+    usual = recorded_ms(answers(clean))
+    assert not any(question.startswith("ranks ") for question in answers(clean))
+    got = answers(job(tmp_path / "slow", lambda rank, step: (0, [2500.0] * 6 if rank in (1, 2) else [])))
+    for rank in (1, 2):
+        assert new_ms(got[f"rank {rank} like its peers"]) == pytest.approx(recorded_ms(got), rel=0.033)
+    pair, = (question for question in got if question.startswith("ranks "))
+    assert sorted(pair.split()[1:4:2]) == ["1", "2"]
+    assert new_ms(got[pair]) == pytest.approx(usual, rel=0.033) and recorded_ms(got) > 1.2 * usual
+
+
 def test_where_a_rule_applies(tmp_path):
     """Twelve times 2.5 ms on rank 2, six in each of two steps: half of them in one step."""
     path = job(tmp_path / "slow", lambda rank, step: (0, [2500.0] * 6 if rank == 2 and step in (2, 4) else []))

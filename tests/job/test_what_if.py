@@ -316,6 +316,9 @@ def test_sequences_of_different_lengths(tmp_path):
     got = slowdown(job)
     assert got["M_W", ""] < 0.5
     assert "batches differ, as with sequences of different lengths" in said(tmp_path)
+    # no rank is to blame, and both verbs that look for one say where to go on
+    assert b"Next: what-if --view slowdown" in support.output("stragglers", str(tmp_path))
+    assert b"next what-if --view slowdown" in support.output("summary", str(tmp_path))
 
 
 def test_noise_is_no_sequence_length(tmp_path):

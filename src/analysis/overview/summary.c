@@ -684,6 +684,7 @@ static void say_slow_rank(struct ht_telling *s)
 	const struct ht_findings *f = &s->f;
 	struct ht_finding found = ht_finding("slow-rank", HT_STATE_UNKNOWN);
 	found.variant = f->parts->n > 1 ? "no_collectives" : "single_rank";
+	ht_finding_next(&found, "stragglers");
 	if (f->latest) {
 		int64_t cost_ns = ht_straggler_cost_ns(&f->stragglers.verdicts[f->latest->i_part]);
 		if (ht_straggler_finding(&f->stragglers, f->latest, &found) != HT_OK)
@@ -693,12 +694,6 @@ static void say_slow_rank(struct ht_telling *s)
 		        "of.mean_step", HT_NO_I64);
 	} else if (f->compares) {
 		found = ht_straggler_nobody(&f->stragglers);
-	}
-	ht_finding_next(&found, "stragglers");
-	/* what is on no rank in most steps may be on a stage, a link or the batches */
-	if (found.state == HT_STATE_NONE) {
-		ht_finding_next(&found, "what-if");
-		ht_finding_arg(&found, "view", "slowdown");
 	}
 	ht_tell_line(s, "slow rank", &found);
 }

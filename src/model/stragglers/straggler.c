@@ -115,6 +115,10 @@ struct ht_finding ht_straggler_nobody(const struct ht_stragglers *a)
 	struct ht_finding f = ht_finding("slow-rank", is_known ? HT_STATE_NONE : HT_STATE_UNKNOWN);
 	f.variant = is_known ? "" : a->n_steps < 2 ? "one_step" : "missing_rank";
 	ht_finding_text(&f, "missing", *a->missing ? a->missing : NULL);
+	/* what is on no rank in most steps may be on a stage, a link or the batches */
+	ht_finding_next(&f, is_known ? "what-if" : "stragglers");
+	if (is_known)
+		ht_finding_arg(&f, "view", "slowdown");
 	return f;
 }
 
