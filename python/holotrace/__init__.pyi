@@ -1175,7 +1175,7 @@ class Session:
 
         Arguments:
             view: sums by phase, or a row per iteration (phases, list)
-            kv_bytes_per_token: bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x bytes of an element; 0: what attached rules say
+            kv_bytes_per_token: bytes of the KV entry of a token over all layers: 2 x layers x KV heads x head size x bytes of an element; 0: what attached rules say, or the shapes of operators that write the cache
             device_spec: what the device can do, as efficiency takes it: hbm=3350
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
@@ -1208,6 +1208,8 @@ class Session:
             kv_bytes [bytes]: KV entries read x bytes of one; null where the size of one is not known
             kv_bytes_per_s: of them, per second of the phase's GPU time
             kv_bandwidth_share [ratio]: of the peak memory bandwidth of the device; null where that is not known
+            kv_entry_bytes [bytes]: KV entry of one token over all layers of the rank
+            kv_from: how the entry is known: given (kv_bytes_per_token), rules (attached), shapes (of operators that write the cache)
         """
         ...
     def kernel_types(
@@ -1990,7 +1992,7 @@ class Session:
 
         Arguments:
             view: step times with other durations, whose slowdown it is (of operations always), or gaps that the replay does not explain (answers, slowdown, gaps)
-            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove'
+            scale: a question of your own: name expression or word, conditions, = value: 'nccl=0.5', '@annotation:data@rank:1=median', 'gemm@stage:1@step:5-=best', 'extra=remove', 'gemm=2ms', '@annotation:data=+5ms', 'elementwise=fuse', '@group:dp@size:1MB-=ranks:64', '@annotation:microbatch=repeat:2'
             operations: table of operations of a job (CSV, also compressed) instead of traces
             meta: with operations: what is known of the job (YAML)
             rank: ranks to look at: numbers, ranges, all
@@ -2019,7 +2021,7 @@ class Session:
     def collectives(
         self,
         *,
-        view: Literal['summary', 'calls', 'lateness'] = 'summary',
+        view: Literal['summary', 'calls', 'lateness', 'ranks'] = 'summary',
         link: float | None = None,
         rank: int | str | Iterable[int] | None = 'all',
         step: int | str | Iterable[int] | None = None,
@@ -2038,7 +2040,7 @@ class Session:
             holotrace.open("traces/").collectives(top=10)
 
         Arguments:
-            view: sums by group and kind, every call, or how late each rank is in each step (summary, calls, lateness)
+            view: sums by group and kind, every call, how late each rank is in each step, or which rank waits for which (summary, calls, lateness, ranks)
             link: bandwidth of a link in one direction in GB/s, of NVLink or the network, for peak_share
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
