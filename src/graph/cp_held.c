@@ -11,6 +11,8 @@
 
 #include "base/sort.h"
 #include "graph/cp_sync.h"
+
+#include <string.h>
 #include "model/device/gpu_work.h"
 #include "base/search.h"
 
@@ -259,7 +261,7 @@ static enum ht_status sort_held(struct ht_run *run, struct ht_cp_model *m, size_
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < n; i++) {
 			const struct ht_cp_held *h = &m->held[order[i]];
-			keys[i] = pass ? t->track[h->row] : ht_sort_key_i64(h->end_ns);
+			keys[i] = pass ? ht_cp_thread(m, h->row) : ht_sort_key_i64(h->end_ns);
 		}
 		if (!ht_sort_keys(run->ctx->mem, keys, order, n))
 			return ht_fail_nomem(run->ctx);
@@ -267,7 +269,7 @@ static enum ht_status sort_held(struct ht_run *run, struct ht_cp_model *m, size_
 	uint32_t track = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		sorted[i] = m->held[order[i]];
-		while (track < t->track[sorted[i].row])
+		while (track < ht_cp_thread(m, sorted[i].row))
 			m->first_held[++track] = i;
 	}
 	while (track < t->n_tracks)
@@ -276,14 +278,43 @@ static enum ht_status sort_held(struct ht_run *run, struct ht_cp_model *m, size_
 	return HT_OK;
 }
 
+/* A call that waits by its name. */
+static bool waits(struct ht_cp_model *m, uint32_t row)
+{
+	return ht_kind_is_call(m->trace->kind[row]) &&
+	       (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS);
+}
+
+/* An operator that always waits: it fetches a value. */
+static bool fetches(struct ht_cp_model *m, uint32_t row)
+{
+	const struct ht_trace *t = m->trace;
+	return t->kind[row] == HT_KIND_CPU_OP &&
+	       !strcmp(ht_str(t, t->name[row]), "aten::_local_scalar_dense");
+}
+
+typedef bool is_held_fn(struct ht_cp_model *m, uint32_t row);
+
+/* What may be held: calls; where none of them was recorded (level 0 of Ascend's profiler), such operators. */
+static is_held_fn *find_held(struct ht_cp_model *m, size_t *ret_n)
+{
+	is_held_fn *const rules[] = { waits, fetches };
+	size_t i = 0;
+	for (;; i++) {
+		*ret_n = 0;
+		for (uint32_t row = 0; row < m->trace->n_kind; row++)
+			*ret_n += rules[i](m, row);
+		if (*ret_n || i + 1 == HT_COUNT(rules))
+			return rules[i];
+	}
+}
+
 enum ht_status ht_cp_held_make(
         struct ht_run *run, struct ht_cp_model *m, const struct ht_cp_wait *waits, size_t n_waits)
 {
 	const struct ht_trace *t = m->trace;
 	size_t n = 0;
-	for (uint32_t row = 0; row < t->n_kind; row++)
-		n += ht_kind_is_call(t->kind[row]) &&
-		     (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS);
+	is_held_fn *is_held = find_held(m, &n);
 	uint32_t *full = NULL;
 	HT_TRY(ht_cp_full_find(run, m, &full, &m->n_full));
 	m->held = ht_arena_alloc(run->scratch, (n + m->n_full + 1) * sizeof *m->held);
@@ -293,9 +324,7 @@ enum ht_status ht_cp_held_make(
 	struct ht_arg_cursor correlation = ht_arg_cursor(t, "correlation");
 	n = 0;
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		if (!ht_kind_is_call(t->kind[row]) ||
-		        !(ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS) ||
-		        !ht_is_span(t, row) || t->dur_ns[row] <= 0)
+		if (!is_held(m, row) || !ht_is_span(t, row) || t->dur_ns[row] <= 0)
 			continue;
 		int64_t id = ht_arg_cursor_i64(&correlation, row, -1);
 		size_t at = id < 0 ? n_waits : find_wait(waits, n_waits, id);

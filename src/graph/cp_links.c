@@ -113,7 +113,7 @@ static void put_launch(struct links *l, uint32_t work)
 		return;
 	if (w->launch != HT_NONE) {
 		int64_t lag = ht_cp_launch_lag(m, work);
-		struct node from = host_node(l, m->trace->track[w->launch], w->launch_ns);
+		struct node from = host_node(l, ht_cp_thread(m, w->launch), w->launch_ns);
 		int64_t early = w->start_ns - w->launch_ns - lag;
 		put(l, from, work_node(m, work, false),
 		        (struct ht_cp_link){ .type = HT_CP_LAUNCH_DELAY,
@@ -164,7 +164,7 @@ static void put_wait(struct links *l, uint32_t i, uint32_t work, int64_t early_n
 	const struct ht_cp_model *m = l->c->m;
 	const struct ht_cp_held *h = &m->held[i];
 	int64_t slack = l->c->held_slack[i];
-	put(l, work_node(m, work, true), host_node(l, m->trace->track[h->row], h->end_ns),
+	put(l, work_node(m, work, true), host_node(l, ht_cp_thread(m, h->row), h->end_ns),
 	        (struct ht_cp_link){ .type = HT_CP_SYNC,
 	                .bound = HT_CP_BOUND_CPU,
 	                .row = h->row,

@@ -14,6 +14,7 @@ static enum ht_status make(struct ht_run *run, struct ht_cp_model *m)
 	HT_TRY(ht_cp_windows_find(run, m));
 	if (!m->n_windows)
 		return HT_OK;
+	HT_TRY(ht_cp_tracks_join(run, m));
 	HT_TRY(ht_cp_waits_collect(run, m, &waits, &n_waits));
 	HT_TRY(ht_cp_works_make(run, m, waits, n_waits));
 	HT_TRY(ht_cp_threads_make(run, m));

@@ -128,7 +128,10 @@ struct ht_cp_model {
 	int64_t least_launch_ns; /* from a launch to its work, at least */
 	int64_t least_after_ns; /* from the end of a launch to its work, at least; negative: some begins before that */
 
-	/* by track, slices with n_tracks + 1 starts */
+	uint32_t *thread_of_track; /* itself, or the track that it is part of (cp_tracks.c) */
+	uint32_t *parts;           /* tracks that are part of another one, by that one */
+	size_t n_parts;
+	/* by track, slices with n_tracks + 1 starts; those of parts are with their thread's */
 	struct ht_cp_span *spans;
 	uint32_t *first_span;
 	struct ht_cp_held *held; /* by end */
@@ -193,8 +196,18 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *model, uint32_t work
 int64_t ht_cp_call_part_ns(const struct ht_cp_model *model, uint32_t from_row, uint8_t bound,
         int64_t start_ns, int64_t end_ns);
 
+/* The thread of a host row, as the track that has the thread's spans. */
+static inline uint32_t ht_cp_thread(const struct ht_cp_model *m, uint32_t row)
+{
+	return m->thread_of_track[m->trace->track[row]];
+}
+
 /* ---- the parts (cp_work.c, cp_thread.c, cp_held.c, cp_window.c) ---- */
 
+enum ht_status ht_cp_tracks_join(struct ht_run *run, struct ht_cp_model *model) HT_MUST_USE;
+/* All rows of a thread in the order of time, none of a part. Rows of several tracks are made in own. */
+enum ht_status ht_cp_track_rows(struct ht_run *run, const struct ht_cp_model *model, uint32_t track,
+        struct ht_arena *own, const uint32_t **ret_rows, size_t *ret_n) HT_MUST_USE;
 struct ht_cp_wait;
 /* The wait rows of the trace with what they wait for. */
 enum ht_status ht_cp_waits_collect(struct ht_run *run, struct ht_cp_model *model,

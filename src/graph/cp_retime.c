@@ -335,7 +335,7 @@ static void retime_work(struct ht_cp_clock *c, uint32_t work, struct tally *tall
 		if (w->by == HT_CP_BY_LAUNCH)
 			lag = plus(ht_cp_delay_of(m, work).from_ns - w->launch_ns, delay);
 		start = later(start,
-		        plus(host_at(c, m->trace->track[w->launch], w->launch_ns, false), lag));
+		        plus(host_at(c, ht_cp_thread(m, w->launch), w->launch_ns, false), lag));
 	} else if (w->by == HT_CP_BY_HOST) {
 		start = later(start, host_at(c, m->main_track, w->start_ns, false));
 	}
@@ -359,7 +359,7 @@ static void retime_held(struct ht_cp_clock *c, uint32_t i, struct tally *tally)
 		over = later(over, end_of(c, other) - ran_on);
 	}
 	int64_t freed = plus(over, scaled(lag, factor));
-	c->held_end[i] = later(host_at(c, m->trace->track[h->row], h->start_ns, false), freed);
+	c->held_end[i] = later(host_at(c, ht_cp_thread(m, h->row), h->start_ns, false), freed);
 }
 
 static void retime_handover(struct ht_cp_clock *c, uint32_t i)

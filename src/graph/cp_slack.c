@@ -119,7 +119,7 @@ static bool pass_work(struct ht_cp_clock *c, uint32_t work)
 		lower(c, &c->work_slack[w->floor], slack);
 	pass_to_busy(c, work, slack);
 	if (w->launch != HT_NONE)
-		return put_point(c, m->trace->track[w->launch], w->launch_ns,
+		return put_point(c, ht_cp_thread(m, w->launch), w->launch_ns,
 		        more(slack, w->start_ns - w->launch_ns - ht_cp_launch_lag(m, work)), false);
 	return w->by != HT_CP_BY_HOST || put_point(c, m->main_track, w->start_ns, slack, false);
 }
@@ -138,7 +138,7 @@ static bool pass_held(struct ht_cp_clock *c, uint32_t i)
 		lower(c, &c->work_slack[other], more(slack, early > 0 ? early : 0));
 	}
 	lower(c, &c->row_slack[h->row], slack);
-	return put_point(c, c->m->trace->track[h->row], h->start_ns,
+	return put_point(c, ht_cp_thread(c->m, h->row), h->start_ns,
 	        more(slack, h->end_ns - h->start_ns), false);
 }
 

@@ -80,17 +80,21 @@ static void open(struct sweep *s, uint32_t row, uint32_t track)
 	begin_span(s, start, row);
 }
 
-static void sweep_track(struct sweep *s, uint32_t track)
+static enum ht_status sweep_track(
+        struct sweep *s, struct ht_run *run, struct ht_arena *own, uint32_t track)
 {
 	const struct ht_trace *t = s->m->trace;
-	const struct ht_track *k = &t->tracks[track];
+	const uint32_t *rows = NULL;
+	size_t n = 0;
+	HT_TRY(ht_cp_track_rows(run, s->m, track, own, &rows, &n));
 	s->first = s->n_spans;
-	for (uint32_t i = 0; i < k->n; i++) {
-		uint32_t row = t->track_rows[k->first + i];
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = rows[i];
 		if (ht_cp_kind_is_host(t->kind[row]) && ht_is_span(t, row) && t->dur_ns[row] > 0)
 			open(s, row, track);
 	}
 	close_until(s, INT64_MAX);
+	return HT_OK;
 }
 
 /* ---- handing over ---- */
@@ -204,7 +208,7 @@ static enum ht_status make(struct ht_run *run, struct ht_cp_model *m, struct ht_
 	if (!m->spans || !m->first_span || !s.open || !s.tops)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t k = 0; k < t->n_tracks; k++) {
-		sweep_track(&s, k);
+		HT_TRY(sweep_track(&s, run, own, k));
 		m->first_span[k + 1] = s.n_spans;
 	}
 	bool *member = NULL;

@@ -116,7 +116,7 @@ static struct ht_cp_place behind(struct walk *w, uint32_t work)
 		};
 	return (struct ht_cp_place){ .time_ns = launched ? k->launch_ns : k->start_ns,
 		.work = HT_NONE,
-		.track = launched ? w->m->trace->track[k->launch] : w->m->main_track,
+		.track = launched ? ht_cp_thread(w->m, k->launch) : w->m->main_track,
 		.floor_ns = k->floor_ns,
 		.floor = k->floor,
 		.inferred = !launched };

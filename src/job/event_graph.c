@@ -98,8 +98,8 @@ static void add_calls(struct maker *k)
 	const struct ht_trace *t = m->trace;
 	for (uint32_t i = 0; i < m->n_joins; i++) {
 		uint32_t row = m->joins[i].row;
-		add_point(k, t->track[row], t->ts_ns[row], PLAIN, 0);
-		add_point(k, t->track[row], ht_end_ns(t, row), SYNCED, i);
+		add_point(k, ht_cp_thread(m, row), t->ts_ns[row], PLAIN, 0);
+		add_point(k, ht_cp_thread(m, row), ht_end_ns(t, row), SYNCED, i);
 	}
 }
 
@@ -110,13 +110,13 @@ static void add_points(struct maker *k)
 	for (uint32_t i = 0; i < m->n_works; i++) {
 		const struct ht_cp_work *w = &m->works[i];
 		if (w->launch != HT_NONE)
-			add_point(k, t->track[w->launch], w->launch_ns, PLAIN, 0);
+			add_point(k, ht_cp_thread(m, w->launch), w->launch_ns, PLAIN, 0);
 		else if (w->by == HT_CP_BY_HOST)
 			add_point(k, m->main_track, w->start_ns, PLAIN, 0);
 	}
 	for (uint32_t i = 0; i < m->first_held[t->n_tracks]; i++) {
-		add_point(k, t->track[m->held[i].row], m->held[i].start_ns, PLAIN, 0);
-		add_point(k, t->track[m->held[i].row], m->held[i].end_ns, HELD, i);
+		add_point(k, ht_cp_thread(m, m->held[i].row), m->held[i].start_ns, PLAIN, 0);
+		add_point(k, ht_cp_thread(m, m->held[i].row), m->held[i].end_ns, HELD, i);
 	}
 	for (uint32_t i = 0; i < m->first_handover[t->n_tracks]; i++) {
 		add_point(k, m->handovers[i].from_track, m->handovers[i].from_ns, PLAIN, 0);
@@ -364,7 +364,7 @@ static void make_work(struct maker *k, uint32_t work)
 		.told = ht_event_work_tell(&k->rows, work),
 		.memory_ns = ht_event_memory_ns(&k->rows, work) };
 	int64_t known = wait_for_works(k, work);
-	uint32_t track = w->launch != HT_NONE ? m->trace->track[w->launch] : m->main_track;
+	uint32_t track = w->launch != HT_NONE ? ht_cp_thread(m, w->launch) : m->main_track;
 	if (node.step != HT_NONE)
 		node.told.flags |= HT_EVENT_ENDS;
 	if (w->before != HT_NONE && m->works[w->before].end_ns <= w->start_ns) {
