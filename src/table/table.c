@@ -132,11 +132,12 @@ static bool copy_text(ht_table *table, const char *text, const char **ret_copy)
 
 /* The name less "_ns" or "_bytes" where the type says as much. Columns of the two sides of a comparison have names that programs
  * know, and headings in the words of texts. */
-static const char *make_label(ht_table *table, const struct ht_column *column)
+static const char *make_label(ht_table *table, const struct ht_column *column, bool with_unit)
 {
 	static const char *const sides[][2] = { { "control_", "baseline" },
 		{ "test_", "this_run" } };
-	const char *unit = column->unit || column->type == HT_RATIO ? NULL : ht_column_unit(column);
+	bool is_bare = with_unit || column->unit || column->type == HT_RATIO;
+	const char *unit = is_bare ? NULL : ht_column_unit(column);
 	size_t n = strlen(column->name), n_unit = unit ? strlen(unit) : 0;
 	if (n_unit && n > n_unit + 1 && column->name[n - n_unit - 1] == '_' &&
 	        !strcmp(column->name + n - n_unit, unit))
@@ -150,11 +151,30 @@ static const char *make_label(ht_table *table, const struct ht_column *column)
 	return ht_table_copy_text(table, column->name, n);
 }
 
+/* Tables of analyses have fewer columns; those with one for each key of a trace may have thousands. */
+#define MAX_COMPARED 256
+
+/* The label of a column that is added: where another has it, the one of them that lost its unit has it again. */
+static const char *add_label(ht_table *table, const struct ht_column *column)
+{
+	const char *label = make_label(table, column, false);
+	for (size_t c = 0; label && c < ht_n_columns(table) && c < MAX_COMPARED; c++) {
+		struct ht_cells *other = ht_cells_at(table, c);
+		if (strcmp(other->label, label) != 0)
+			continue;
+		const char *whole = make_label(table, &other->meta, true);
+		if (whole && !strcmp(whole, label))
+			return make_label(table, column, true);
+		other->label = whole ? whole : other->label;
+	}
+	return label;
+}
+
 enum ht_status ht_table_add_column(ht_table *table, const struct ht_column *column)
 {
 	if (table->n_rows)
 		return ht_table_fail(table, HT_USAGE);
-	struct ht_cells cells = { .meta = *column, .label = make_label(table, column) };
+	struct ht_cells cells = { .meta = *column, .label = add_label(table, column) };
 	const char *sentence = column->sentence ? column->sentence : "";
 	if (!cells.label || !copy_text(table, column->name, &cells.meta.name) ||
 	        !copy_text(table, sentence, &cells.meta.sentence) ||

@@ -300,6 +300,25 @@ static void test_memory_limit(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_ctx, teardown_ctx)
 
+/* The unit goes, unless another column is called so then, before or after it. */
+static void test_labels_tell_columns_apart(void **state)
+{
+	static const struct ht_column columns[] = { { "cause", HT_STR, HT_KEY, "", NULL },
+		{ "cause_ns", HT_DURATION, HT_MEASURE, "", NULL },
+		{ "late_ns", HT_DURATION, HT_MEASURE, "", NULL },
+		{ "late", HT_BOOL, HT_MEASURE, "", NULL },
+		{ "control_ns", HT_DURATION, HT_MEASURE, "", NULL },
+		{ "size_bytes", HT_BYTES, HT_MEASURE, "", NULL } };
+	static const char *const labels[] = { "cause", "cause_ns", "late_ns", "late", "baseline",
+		"size" };
+	ht_table *t;
+	assert_ok(ht_table_new(*state, "t", columns, HT_COUNT(columns), &t));
+	for (size_t i = 0; i < HT_COUNT(columns); i++)
+		assert_string_equal(ht_table_column_label(t, i), labels[i]);
+	assert_null(ht_table_column_label(t, HT_COUNT(columns)));
+	ht_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +333,7 @@ int main(void)
 		TEST(test_million_rows),
 		TEST(test_outlives_its_context),
 		TEST(test_columns_only_before_rows),
+		TEST(test_labels_tell_columns_apart),
 		TEST(test_each_allocation_may_fail),
 		TEST(test_memory_limit),
 	};

@@ -29,7 +29,13 @@ try {
   await settle(page);
   await go(page, wanted.at);
   const said = await page.locator('[data-verb="memory-findings"] p').allInnerTexts();
-  check("findings", said.map(text => text.trim()), wanted.notes);
+  // each with a capital unless it begins with a name of the file, and the table that shows more
+  check("findings", said.map(text => text.trim().toLowerCase()), wanted.findings.map(([sentence, view]) => (view === "summary" ? sentence : `${sentence} ${view} →`).toLowerCase()));
+  check("sentences", said.filter(text => /^(A|The) /.test(text)).length > 0, true);
+  await page.locator('[data-verb="memory-findings"] a.next').first().click();
+  await settle(page);
+  check("table", new URLSearchParams((await hash(page)).split("?")[1]).get("view"), wanted.findings[0][1]);
+  await go(page, wanted.at);
   check("bands", Object.keys(await bands(page)).sort(), [...wanted.keys].sort());
   const words = await page.locator('[data-verb="memory-live"] svg text').allTextContents();
   if (!words.some(text => text.startsWith("peak "))) throw new Error(`the peak is not marked: ${words}`);

@@ -41,7 +41,7 @@ def wanted_of(root, run):
     most = max(row["allocated_bytes"] for row in rows_of(asked("events", "--rank", "1", "--range", "400:900")))
     event = "300"
     where = f'key == "{pick}" and device == 0 and state == "active_allocated"'
-    return {"at": here + "snapshot=1.0", "notes": asked("summary")["notes"],
+    return {"at": here + "snapshot=1.0", "findings": [[one["sentence"], one["next"]["args"]["view"]] for one in asked("summary")["findings"]],
             "keys": sorted({row["key"] for row in timeline}), "pick": pick, "event": event,
             "picked": here + urllib.parse.urlencode({"snapshot": "1.0", "key": pick, "at": event}),
             "blocks": asked("blocks", "--rank", "1", "--at", event, "--where", where, "--sort", "-bytes"),

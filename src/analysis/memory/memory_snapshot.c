@@ -210,6 +210,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	return ht_parts_rows_or(run, &one, table,
 	        is_leaks
 	                ? "no stack holds more from step to step, or no steps are known: see --every"
-	        : is_oom ? "no request failed"
-	                 : none);
+	        : is_oom                   ? "no request failed"
+	        : ht_run_str(run, "range") ? "no event of the history is in that range"
+	                                   : none);
 }

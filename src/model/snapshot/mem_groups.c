@@ -93,6 +93,10 @@ bool ht_mem_view_moment(
         const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t *ret_event)
 {
 	const char *at = ht_run_str(v->run, "at");
+	const struct ht_mem_span span = ht_mem_view_span(v, d);
+	/* of a part without events nothing is known */
+	if (v->spans && span.first >= span.end)
+		return false;
 	return find_moment(v, d, at ? at : "end", ret_event);
 }
 

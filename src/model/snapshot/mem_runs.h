@@ -19,8 +19,9 @@ enum ht_status ht_mem_runs_new(struct ht_run *run, const struct ht_mem_history *
 enum ht_status ht_mem_runs_back_to(struct ht_mem_runs *runs, int64_t k) HT_MUST_USE;
 
 struct ht_mem_room {
-	int64_t free, largest; /* in extents that are like the one asked for, and their longest run */
-	int64_t all;           /* free in all */
+	int64_t free,
+	        largest; /* in extents that are like the one asked for, and their longest run */
+	int64_t all;     /* free in all */
 };
 /* At that moment, of extents that are like this one. */
 struct ht_mem_room ht_mem_runs_room(struct ht_mem_runs *runs, const struct ht_mem_extent *like);

@@ -42,7 +42,7 @@ interface Said {
 }
 
 // The name of something of the trace stays as it is written there.
-function sentenceOf(finding: TableFinding): string {
+export function sentenceOf(finding: TableFinding): string {
   const { name, subject } = finding.values;
   const named = [name, subject].some((value) => typeof value === "string" && finding.sentence.startsWith(value));
   return named ? finding.sentence : capital(finding.sentence);

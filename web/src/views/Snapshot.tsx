@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { human } from "../ui/format";
 import { Areas, full, type Strip, Strips } from "../ui/charts";
 import { useApp } from "../app/context";
+import { sentenceOf } from "../app/Head";
 import { isNamed } from "../app/links";
 import { Ask, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
@@ -210,11 +211,14 @@ export function Snapshot(props: { summary: Rows }) {
   return (
     <>
       <section class="block" data-verb="memory-findings">
-        {summary.table.notes.map((note) => (
-          <p key={note} class="statement">
-            {note}
-          </p>
-        ))}
+        {(summary.table.findings ?? []).map((finding) => {
+          const view = TABLES.find((one) => one.value === finding.next?.args.view)?.value;
+          return (
+            <p key={finding.sentence} class="statement">
+              {sentenceOf(finding)} {view ? <a class="next" href={linkWith(route, { view })}>{view} →</a> : null}
+            </p>
+          );
+        })}
       </section>
       <div class="block-tools">
         {places.length > 1 ? (
