@@ -19,9 +19,17 @@
 
 #define WAL "-wal"
 
+/* Tables are read page by page in their order: so much is read at once then. */
+#define AHEAD_BYTES ((size_t)64 << 10)
+
 struct descriptor_file {
 	sqlite3_file base; /* first: what SQLite sees */
 	int fd;
+	bool reads_ahead;   /* nobody writes it meanwhile */
+	sqlite3_int64 next; /* behind the page that was read last */
+	sqlite3_int64 ahead_at;
+	size_t n_ahead;
+	char ahead[AHEAD_BYTES];
 };
 
 /* ---- a file ---- */
@@ -37,20 +45,51 @@ static int close_file(sqlite3_file *file)
 	return SQLITE_OK;
 }
 
-static int read_at(sqlite3_file *file, void *buf, int n, sqlite3_int64 offset)
+/* As much as there is, up to n; -1 when it cannot be read. */
+static ssize_t read_some(int fd, char *buf, size_t n, sqlite3_int64 offset)
 {
 	size_t done = 0;
-	while (done < (size_t)n) {
-		ssize_t got = pread(fd_of(file), (char *)buf + done, (size_t)n - done,
-		        (off_t)offset + (off_t)done);
+	while (done < n) {
+		ssize_t got = pread(fd, buf + done, n - done, (off_t)offset + (off_t)done);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return SQLITE_IOERR_READ;
+			return -1;
 		if (got == 0)
 			break;
 		done += (size_t)got;
 	}
+	return (ssize_t)done;
+}
+
+/* Whether all of it was read before; the next pages in their order are read together. */
+static bool take_ahead(struct descriptor_file *own, char *buf, size_t n, sqlite3_int64 offset)
+{
+	bool follows = own->reads_ahead && offset == own->next;
+	own->next = offset + (sqlite3_int64)n;
+	for (int i = 0; i < 2; i++) {
+		sqlite3_int64 at = offset - own->ahead_at;
+		if (at >= 0 && own->n_ahead >= n && (size_t)at <= own->n_ahead - n) {
+			memcpy(buf, own->ahead + at, n);
+			return true;
+		}
+		if (!follows || i)
+			break;
+		ssize_t got = read_some(own->fd, own->ahead, sizeof own->ahead, offset);
+		own->ahead_at = offset;
+		own->n_ahead = got > 0 ? (size_t)got : 0;
+	}
+	return false;
+}
+
+static int read_at(sqlite3_file *file, void *buf, int n, sqlite3_int64 offset)
+{
+	if (take_ahead((struct descriptor_file *)file, buf, (size_t)n, offset))
+		return SQLITE_OK;
+	ssize_t got = read_some(fd_of(file), buf, (size_t)n, offset);
+	if (got < 0)
+		return SQLITE_IOERR_READ;
+	size_t done = (size_t)got;
 	/* behind the end are zeros: SQLite asks for that */
 	memset((char *)buf + done, 0, (size_t)n - done);
 	return done < (size_t)n ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
@@ -162,6 +201,10 @@ static int open_file(
 	own->fd = dup(flags & SQLITE_OPEN_MAIN_DB ? fd : wal_fd);
 	if (own->fd < 0)
 		return SQLITE_CANTOPEN;
+	/* with a log somebody may be writing */
+	own->reads_ahead = wal_fd < 0;
+	own->next = own->ahead_at = 0;
+	own->n_ahead = 0;
 	own->base.pMethods = &methods;
 	if (ret_flags)
 		*ret_flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) |

@@ -165,24 +165,27 @@ void ht_db_close(struct ht_db *db)
 
 /* ---- asking ---- */
 
-/* Add a column of the result to a statement: the first that has a value of those that the table has. Older exporters write an
- * empty text where there is none. */
+/* Add a column of the result to a statement: the first that has a value of those that the table has. The last of them needs no test. */
 static char *put_column(
         struct ht_db *db, struct ht_arena *arena, char *sql, const char *table, const char *names)
 {
-	const char *open = strchr(names, '|') ? "CASE" : "";
-	sql = ht_arena_printf(arena, "%s%s", sql, open);
-	for (size_t n; sql && *names; names += n + (names[n] == '|')) {
+	const char *test = strstr(names, "||") ? "<> ''" : "IS NOT NULL", *open = "CASE";
+	char *last = ht_arena_printf(arena, "NULL");
+	for (size_t n; sql && last && *names; names += n + strspn(names + n, "|")) {
 		n = strcspn(names, "|");
 		const char *name = ht_arena_strndup(arena, names, n);
-		bool has = name && ht_database_has_column(&db->file, table, name);
-		if (*open && has)
+		if (!name || !ht_database_has_column(&db->file, table, name))
+			continue;
+		if (strcmp(last, "NULL") != 0) {
 			sql = ht_arena_printf(
-			        arena, "%s WHEN t.\"%s\" <> '' THEN t.\"%s\"", sql, name, name);
-		else if (!*open)
-			sql = ht_arena_printf(arena, has ? "%st.\"%s\"" : "%sNULL", sql, name);
+			        arena, "%s%s WHEN %s %s THEN %s", sql, open, last, test, last);
+			open = "";
+		}
+		last = ht_arena_printf(arena, "t.\"%s\"", name);
 	}
-	return sql && *open ? ht_arena_printf(arena, "%s WHEN 0 THEN NULL END", sql) : sql;
+	if (!sql || !last)
+		return NULL;
+	return ht_arena_printf(arena, *open ? "%s%s" : "%s ELSE %s END", sql, last);
 }
 
 enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *const *columns,

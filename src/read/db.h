@@ -52,7 +52,7 @@ enum ht_status ht_db_read_strings(struct ht_db *db, const char *table) HT_MUST_U
 void ht_db_close(struct ht_db *db);
 
 /* The columns of a table by name, as the columns of the result; what the table does not have is null. The list ends with
- * NULL; "a|b" is the first of these columns that is neither null nor an empty text. *ret_query is NULL when there is no such table; else the caller ends it with sqlite3_finalize. tail ends the
+ * NULL; "a|b" is the first of these columns that is not null, "a||b" that is not an empty text either. *ret_query is NULL when there is no such table; else the caller ends it with sqlite3_finalize. tail ends the
  * statement ("ORDER BY id"), or NULL; the table is t in it. */
 enum ht_status ht_db_select(struct ht_db *db, const char *table, const char *const *columns,
         const char *tail, sqlite3_stmt **ret_query) HT_MUST_USE;

@@ -55,11 +55,11 @@ enum {
 	N_JSON,
 	N_BYTES
 };
-/* Texts are there, or their ids; of the values one at most. */
-static const char *const nvtx_columns[] = { "start", "end", "eventType", "text|textId", "globalTid",
-	"domainId", "category", "color", "rangeId", "endGlobalTid",
+/* Texts are there, or their ids: older exporters write an empty text beside these. Of the values there is one at most. */
+static const char *const nvtx_columns[] = { "start", "end", "eventType", "text||textId",
+	"globalTid", "domainId", "category", "color", "rangeId", "endGlobalTid",
 	"uint64Value|int64Value|uint32Value|int32Value|doubleValue|floatValue",
-	"jsonText|jsonTextId", "binaryData", NULL };
+	"jsonText||jsonTextId", "binaryData", NULL };
 
 struct text {
 	const char *at;
