@@ -1,4 +1,10 @@
 """Simulated runs with known truth (runs.py, more_runs.py): who is slow, by how much, why, and what a step is bound by."""
+import csv
+import io
+import json
+import random
+import statistics
+
 import pytest
 
 import gating
@@ -30,6 +36,25 @@ def test_nobody_is_accused(kind, tmp_path):
     """200 runs in make nightly."""
     for seed in range(1, 26 if support.LONG else 3):
         assert judging.judge(runs.make(kind, seed), tmp_path / str(seed)) == [], seed
+
+
+def test_every_step_waits_for_another_rank(tmp_path):
+    """Batches of different lengths: nobody is slow, and what each step waits for is told."""
+    draws = random.Random(7)
+    lengths = {(rank, step): draws.uniform(0.6, 1.6) for rank in range(8) for step in range(1, 9)}
+    job = runs.ddp(8, lambda rank, step: lengths[rank, step], 7, steps=8, sync=True)
+    job.write(tmp_path)
+    found, = [row for row in judging.ask("summary", tmp_path) if row["topic"] == "slow rank"]
+    assert found["state"] == "none" and found["reason"] == "spread" and "each step waits for another one" in found["finding"], found
+    values = json.loads(found["values"])
+    compute = {}
+    for rank in range(8):
+        for step in range(1, 9):
+            compute[rank, step] = sum(int(row["dur_ns"]) for row in csv.DictReader(io.StringIO(support.output(
+                "events", tmp_path, "--rank", str(rank), "--step", str(step), "--where", "kind == kernel and name !~ nccl", "--format", "csv").decode())))
+    lost = [max(times) - statistics.median_low(times) for step in range(2, 9) for times in [[compute[rank, step] for rank in range(8)]]]
+    assert values["lost"] == pytest.approx(statistics.mean(lost), rel=0.15), (values, lost)
+    assert values["n_latest"] > 2
 
 
 @pytest.mark.parametrize("kind", gating.KINDS)

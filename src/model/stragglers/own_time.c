@@ -528,9 +528,49 @@ static void judge_all(const struct judging *j, struct ht_verdict *verdicts)
 	}
 }
 
+/* ---- ranks that differ ---- */
+
+static int64_t middle_unwaited_ns(const struct judging *j, const struct group *g, size_t s)
+{
+	for (size_t m = 0; m < g->n; m++)
+		j->values[m] = g->cells[m * j->n_steps + s].unwaited_ns;
+	ht_sort_i64(j->values, g->n);
+	return j->values[g->n / 2];
+}
+
+static enum ht_status measure_spread(
+        const struct judging *j, const struct group *g, struct ht_rank_spread *ret_spread)
+{
+	struct ht_rank_spread spread = { 0 };
+	bool *is_latest = ht_arena_alloc(j->run->scratch, g->n + 1);
+	if (!is_latest)
+		return ht_fail_nomem(j->run->ctx);
+	for (size_t s = 0; s < j->n_steps; s++) {
+		const int64_t *sorted = &g->sorted_ns[s * g->n];
+		size_t latest = 0;
+		if (!g->counts[s])
+			continue;
+		for (size_t m = 0; m < g->n; m++)
+			if (g->cells[m * j->n_steps + s].own_ns == sorted[g->n - 1])
+				latest = m;
+		int64_t more_ns = ht_sub_sat(sorted[g->n - 1], sorted[(g->n - 1) / 2]);
+		int64_t waited_ns = ht_sub_sat(
+		        g->cells[latest * j->n_steps + s].unwaited_ns, middle_unwaited_ns(j, g, s));
+		more_ns = more_ns < waited_ns ? more_ns : waited_ns;
+		ht_sum(&spread.lost_ns, more_ns > 0 ? more_ns : 0);
+		ht_sum(&spread.span_ns, span_of(j, g, s));
+		spread.n_latest += !is_latest[latest];
+		is_latest[latest] = true;
+		spread.n_steps++;
+	}
+	if (spread.lost_ns > ret_spread->lost_ns)
+		*ret_spread = spread;
+	return HT_OK;
+}
+
 enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *parts, size_t steps_k,
         const struct ht_lateness *lateness, const struct ht_rank_waits *waits,
-        struct ht_verdict **ret_verdicts)
+        struct ht_verdict **ret_verdicts, struct ht_rank_spread *ret_spread)
 {
 	struct judging j = { .run = run, .parts = parts, .lateness = lateness, .waits = waits };
 	struct ht_verdict *verdicts =
@@ -546,6 +586,9 @@ enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *part
 	for (size_t i = 0; i < j.n_groups; i++)
 		HT_TRY(fill_group(&j, &j.groups[i]));
 	judge_all(&j, verdicts);
+	*ret_spread = (struct ht_rank_spread){ 0 };
+	for (size_t i = 0; i < j.n_groups; i++)
+		HT_TRY(measure_spread(&j, &j.groups[i], ret_spread));
 	*ret_verdicts = verdicts;
 	return HT_OK;
 }

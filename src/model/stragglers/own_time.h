@@ -61,6 +61,14 @@ struct ht_verdict {
 	const struct ht_late_set *set; /* NULL unless it is one */
 };
 
+/* Where no rank is late in most steps, ranks may still wait: for another one in each step. Of the group that loses most. */
+struct ht_rank_spread {
+	int64_t lost_ns; /* the latest against the middle rank, and no more than that one waits; over all steps */
+	int64_t span_ns; /* of these steps */
+	size_t n_steps,
+	        n_latest; /* steps that count, and ranks that are the latest in one of them */
+};
+
 /* The columns of the GPU work by step of one rank, and writing them: what per_rank contributes. */
 #define HT_STEP_WORK_COLUMNS(COLUMN)                                                               \
 	COLUMN(HT_STEP_WORK_STEP, "step", HT_I64, HT_KEY, "profiler step that launched the work",  \
@@ -72,9 +80,9 @@ extern const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS];
 enum ht_status ht_step_work_put(
         struct ht_run *run, const struct ht_frame *frame, ht_table *table) HT_MUST_USE;
 
-/* One verdict per part, whose facts[steps_k] has the steps. Memory in scratch. */
+/* One verdict per part, whose facts[steps_k] has the steps, and how ranks differ. Memory in scratch. */
 enum ht_status ht_own_time_judge(struct ht_run *run, const struct ht_parts *parts, size_t steps_k,
         const struct ht_lateness *lateness, const struct ht_rank_waits *waits,
-        struct ht_verdict **ret_verdicts) HT_MUST_USE;
+        struct ht_verdict **ret_verdicts, struct ht_rank_spread *ret_spread) HT_MUST_USE;
 
 #endif

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ranks always differ a little: less of a step, or fewer steps, say nothing. */
+#define SPREAD_SHARE 0.05
+#define SPREAD_STEPS 4
+
 enum ht_status ht_stragglers_put(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_straggler_facts *at, struct ht_part *part)
 {
@@ -109,11 +113,31 @@ const char *ht_straggler_names(const struct ht_stragglers *a, const struct ht_la
 	           : ht_ranks_text(a->run->scratch, &rank->rank, 1);
 }
 
+static double spread_share(const struct ht_rank_spread *spread)
+{
+	return spread->span_ns > 0 ? (double)spread->lost_ns / (double)spread->span_ns : 0;
+}
+
+/* Whether ranks wait for another one in each step, for so much of it that it is worth a word. */
+static bool is_spread(const struct ht_rank_spread *spread)
+{
+	return spread->n_steps >= SPREAD_STEPS && spread->n_latest > 1 &&
+	       spread_share(spread) >= SPREAD_SHARE;
+}
+
 struct ht_finding ht_straggler_nobody(const struct ht_stragglers *a)
 {
 	bool is_known = a->n_steps >= 2 && !*a->missing;
 	struct ht_finding f = ht_finding("slow-rank", is_known ? HT_STATE_NONE : HT_STATE_UNKNOWN);
 	f.variant = is_known ? "" : a->n_steps < 2 ? "one_step" : "missing_rank";
+	if (is_known && is_spread(&a->spread)) {
+		const int64_t n = (int64_t)a->spread.n_steps;
+		f.variant = "spread";
+		ht_finding_ns(&f, "lost", a->spread.lost_ns / n);
+		ht_finding_ratio(&f, "lost_share", spread_share(&a->spread));
+		ht_finding_count(&f, "n_latest", (int64_t)a->spread.n_latest);
+		ht_finding_count(&f, "n_steps", n);
+	}
 	ht_finding_text(&f, "missing", *a->missing ? a->missing : NULL);
 	/* what is on no rank in most steps may be on a stage, a link or the batches */
 	ht_finding_next(&f, is_known ? "what-if" : "stragglers");
@@ -164,7 +188,8 @@ enum ht_status ht_stragglers_find(struct ht_run *run, const struct ht_parts *par
 	if (a.lateness.n) {
 		struct ht_rank_waits *waits = NULL;
 		HT_TRY(ht_waits_find(run, parts, at->exposed, at->gaps, &a.lateness, &waits));
-		HT_TRY(ht_own_time_judge(run, parts, at->steps, &a.lateness, waits, &a.verdicts));
+		HT_TRY(ht_own_time_judge(
+		        run, parts, at->steps, &a.lateness, waits, &a.verdicts, &a.spread));
 		HT_TRY(find_excess(&a, at));
 		for (size_t p = 0; p < parts->n; p++)
 			if (a.verdicts[p].n_steps > a.n_steps)

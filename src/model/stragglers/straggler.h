@@ -23,6 +23,7 @@ struct ht_stragglers {
 	const struct ht_parts *parts;
 	struct ht_lateness lateness; /* n 0: nothing can be said */
 	struct ht_verdict *verdicts; /* one per part */
+	struct ht_rank_spread spread;
 	struct ht_excess *gpu, *host;
 	size_t n_steps; /* that could be compared, at most over groups */
 	const char *
