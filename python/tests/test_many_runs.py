@@ -16,6 +16,8 @@ def test_a_session_is_added_and_asked_for(examples, tmp_path):
                 slowest.setdefault(row["step"], []).append(row["step_time_ns"])
     step = next(row for row in table if row["metric"] == "step_time")
     assert step["label"] == "abc" and step["path"] == "step"
+    # the first step is one of its own kind, and stays out
+    del slowest[min(slowest)]
     assert step["max"] == max(max(times) for times in slowest.values())
     assert step["n"] == len(slowest)
     assert not table.says_no and all(row["path"].split("/")[0] == "step" for row in table)

@@ -131,4 +131,4 @@ def test_a_folder_that_grows_is_read_bit_by_bit(tmp_path):
             assert len(now) == rank + 1
             known = now
             if verb == "step-changes":
-                assert f"29 steps of {rank + 1} ranks".encode() in done.stdout
+                assert f"29 steps of {rank + 1} rank{'s' if rank else ''}\n".encode() in done.stdout

@@ -121,7 +121,9 @@ def test_files_that_are_known_are_not_read_again(tmp_path):
             os.waitid(os.P_PID, done.pid, os.WEXITED | os.WNOWAIT)
             got = bytes_read(done.pid)
             assert done.wait() == 0
-            assert (size if new else 0) < got < (1.5 * size if new else 0) + 2_000_000
+            # small stores are read, not mapped
+            stored = sum(path.stat().st_size for path in cache.rglob("*.htc"))
+            assert (size if new else 0) < got < (1.5 * size if new else 0) + stored + 2_000_000 < 6 * size
 
 
 def test_files_of_other_formats_are_listed(tmp_path):
