@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door; Meson does the work. `make help` lists what there is.
 BUILD   ?= build
 PYTHON  ?= /usr/bin/python3

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * generate.c - multiply a trace to the size asked, into one coherent Kineto file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * generate_kernels.c - a kernel_details.csv of the size asked, as Ascend's exporter writes it.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write a replay trace and its capture: N launches of a graph of K kernels, as a CUDA run of a serving engine has them.
 
     bench/graph_replays.py FOLDER [--replays 10000] [--kernels 500]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """An export of Nsight Systems as large as asked: make_nsys.py FILE [RANGES [KERNELS]] (10,400,000 and 1,100,000).
 
 Ranges are nested operators as emit_nvtx names them, some with shapes; launches and kernels are spread over them. Time and memory of

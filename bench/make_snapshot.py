@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Write a synthetic memory snapshot of any size, as Python's pickler would: protocol 4, memoized, stacks of shared frames.
 
     bench/make_snapshot.py 1000 /tmp/big.pickle        1000 MB

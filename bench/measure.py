@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the benchmarks share: traces made from the bundled ones, processes timed in turns, the machine in words.
 
 Nothing but Python's own library is needed. A folder with the programs may bring their shared libraries in lib/ (see

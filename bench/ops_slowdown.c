@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ops_slowdown.c - how long it takes to say whose slowdown it is, once a table of operations is read.
  *

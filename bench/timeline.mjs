@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measure the trace view in Chromium: node bench/timeline.mjs URL [WIDTH HEIGHT]. URL is that of a timeline, as in
 // http://127.0.0.1:6006/#/RUN/timeline. Prints when the first picture was painted after the page was asked for (and
 // after the tracks were there), frames per second while zooming and panning with held keys, and how long the server

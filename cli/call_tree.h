@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_tree.h - call-tree as profile_parser was called: its spelling of the options, its file of seven columns.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cli.h - what the files of the command line program share: the run in hand, its exit codes, and how
  * errors are said.

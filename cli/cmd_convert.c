@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_convert.c - write traces again: all of them, or a part, or several ranks as one file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_dump.c - the whole store as text, and loading alone: for tests, measurements and bug reports.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_et_convert.c - write execution traces in other forms: for simulators, for other tools, for a look.
  */

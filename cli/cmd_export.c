@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_export.c - the traces as a dataset of Arrow files, for pyarrow, polars, DuckDB and others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_help.c - help, help VERB, and help --json for the tools that write the documentation.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_history.c - many runs in one file: add one, see their numbers, and fail where one got worse for good.
  */

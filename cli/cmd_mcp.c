@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_mcp.c - the Model Context Protocol over standard input and output: a message per line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_part.c - an analysis in pieces: `part` finds out about some ranks and writes that to a file, `merge` makes
  * the table of several such files. For ranks whose traces are on different machines.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_record.c - run a program and record its CUDA calls, GPU work and NVTX ranges.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_report.c - run every analysis that the traces support and write one page.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_serve.c - the page in a browser: start the server, say where it is, wait for the end.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_sql.c - SQL over traces: a query as argument, a file of them, standard input, or a prompt.
  *

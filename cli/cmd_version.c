@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_version.c - the version of the library this program was built with, and what that uses.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * examples.c - see examples.h; tools/gen_examples writes the rows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * examples.h - an example of each analysis with its output, and how to read it; from the reference pages.
  */

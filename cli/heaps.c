@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heaps.c - the allocator of the C library, set up for threads that fill tables of their own.
  */

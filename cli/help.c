@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * help.c - the overview, the page of one verb, and the same as JSON.
  *

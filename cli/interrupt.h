@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interrupt.h - Ctrl-C and its like while a file is being written: the file goes first, then the program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - the program in one process; holotrace-mpi is the same over several.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opts.h - one table of options per verb; parsing, help, completion and man page read the same table.
  *

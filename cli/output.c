@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * output.c - a result on standard output, or in a file that appears whole or not at all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * output.h - where a result goes: standard output, or a file that appears whole or not at all.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page.c - head and style of HTML pages: no script, nothing fetched, light and dark, printable.
  *

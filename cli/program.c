@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.c - find the verb, parse its options, run it, answer with an exit code.
  */

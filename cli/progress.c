@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * progress.c - the progress line: what, how far, at what rate, how much longer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report.c - a report as text for the terminal, as Markdown, or as one HTML page.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report.h - the results of all analyses of one set, ready to be written as a page.
  */

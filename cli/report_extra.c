@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report_extra.c - the tables behind the page's charts: means of steps, curves over time, comparisons.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report_page.c - a report as one page with charts: style, script and tables in one file, nothing fetched.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report_timeline.c - the timeline of the busiest step, as data for the page to draw.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report_timeline.h - the timeline of the busiest step, as JSON for the page.
  *

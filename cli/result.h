@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * result.h - what verbs that write a table or a page have in common: the format and the rows.
  */

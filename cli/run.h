@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.h - what running an analysis and running it in parts have in common; cmd_run.c.
  */

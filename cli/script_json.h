@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * script_json.h - JSON inside a <script> of a page: what it holds can never end the script.
  *

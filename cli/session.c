@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.c - from options to an open set: context, limits, cache place, progress, loss warning.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sql.h - what `holotrace sql` and its prompt share: the open traces and how results are shown.
  */

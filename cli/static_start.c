@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * static_start.c - how a static program starts its threads. Only in builds with -Dstatic=true.
  *

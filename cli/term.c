@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * term.c - terminal or not, how wide, and whether colour is welcome (https://no-color.org).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verbs.c - commands and analyses as one list, and the options that each of them takes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verbs.h - what can follow "holotrace": the commands of this program and the library's analyses.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api.c - the library from C: open traces, run an analysis, walk its table.
  *

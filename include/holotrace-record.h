@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * holotrace-record.h - record what a C, C++ or CUDA program does, as an execution trace and as a
  * timeline that Holotrace and every other reader of PyTorch traces understands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * holotrace.h - the public interface of the Holotrace library.
  *

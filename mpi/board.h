@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * board.h - which files are taken, in memory that the processes of one machine share.
  *

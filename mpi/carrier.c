@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * carrier.c - the process that speaks MPI: requests go down a tree, answers come up, parts merged on the way.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * desk.c - what a process does with its share of the traces: list, open, describe, join, make parts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hello.c - whether all processes speak alike, before any of them says more; see team.h.
  *

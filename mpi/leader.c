@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leader.c - the worker that runs the program: what it opens and asks is done by all processes; see team.h.
  *

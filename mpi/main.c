@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - holotrace-mpi: the program over the processes that mpirun or srun starts; see team.h.
  *

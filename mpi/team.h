@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * team.h - who does what in holotrace-mpi.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire.h - messages between processes: numbers and texts one after the other, and frames of them over a socket.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.c - a process that has a share of the traces and does what the leader asks; see team.h.
  */

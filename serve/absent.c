@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * absent.c - the server of a build without libmicrohttpd: it says what is missing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer.h - a finished answer: bytes as they are sent, shared by all who asked for the same.
  */

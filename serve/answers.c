@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answers.c - see answers.h. A hash table of chains, and a list in the order of use.
  */

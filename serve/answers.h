@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answers.h - answers that were given before, by question: bounded, the longest unused ones go.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_analyses.c - the registry, as the page needs it (Analyses in web/src/model.ts).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_history.c - a store of many runs (holotrace history), as a table in any format. It is only read.
  *

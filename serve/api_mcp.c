@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_mcp.c - the Model Context Protocol over HTTP: a message in the body of POST, its answer as the answer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_page.c - the page itself, from what is embedded in the program, and the description of the interface.
  */

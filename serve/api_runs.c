@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_runs.c - the runs and the stores of many (Runs in web/src/model.ts), and looking for new ones.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_sql.c - a query over the ranks of a run: the body is {"query": "SELECT ..."}, or the query itself as plain text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_table.c - any analysis over a run, as a table in any format: what the command line's verbs are.
  *

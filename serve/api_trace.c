@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_trace.c - what the timeline asks: tiles, tracks, events, arrows, search, sums and overlays, over the ranks of a run.
  *

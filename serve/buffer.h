@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * buffer.h - bytes that grow: what an answer is written into.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exchange.h - one request on its way: from the raw target to the answer. Knows nothing of sockets.
  *

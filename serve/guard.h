@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guard.h - who may ask: the names that a browser knows us by, where its page comes from, and the token.
  *

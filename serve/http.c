@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * http.c - libmicrohttpd's side: connections, headers, bodies; what to answer is exchange.c's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.h - texts to things, for lists that are looked up while they are merged: found in constant time.
  */

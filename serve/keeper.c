@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keeper.c - the thread that looks for files and brings what is read into view.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loader.c - threads that read the files that wait, one at a time each.
  *

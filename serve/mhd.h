@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mhd.h - libmicrohttpd's calls, in a table that is complete once mhd_load succeeded.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overlay.h - results drawn into the timeline: curves over time, and the critical path.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peers.h - who is connected, since when, and how far: so that clients who only hold connections never keep others out.
  *

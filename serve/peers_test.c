@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peers_test.c - who only waits is closed, strangers first and by address, and nobody else.
  */

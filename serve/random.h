@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random.h - numbers that nobody can guess: tokens, ids of sessions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request.c - see request.h. What the web server decodes by itself is left alone: the raw text is taken apart
  * here, so that a separator in a value stays one, and a byte of 0 is refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * route.h - the routes: a line each in routes.def, which openapi.json must match (tests/serve).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs.h - what is below the log directory: runs, their workers' files, and what is read of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan.h - looking for files: what the directory holds now becomes the list of runs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serve.h - the page and its interface over HTTP: what the command line and the Python package call.
  *

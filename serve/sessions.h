@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sessions.h - clients of the Model Context Protocol that are remembered between requests, by an id that nobody can guess.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sessions_test.c - a bounded number of sessions, in the order of use; time ends them, and their end cancels.
  */

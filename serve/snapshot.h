@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.h - the ranks of a run that were read at some time: sets that nobody changes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_look.h - how a table is asked for, whatever it is of: rows and columns, format.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tile.h - a piece of one rank's timeline as bytes, at some distance.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tile_test.c - tiles against the list of events: nothing that is as long as a unit is lost, and what comes together
  * adds up, at every level.

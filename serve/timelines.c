@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timelines.c - see timelines.h. A list in the order of use, from which the oldest that nobody holds are closed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timelines.h - the timelines that are open: of all runs together at most so many bytes, those that were asked for last.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timelines_test.c - what is kept is bounded, those that were asked for last stay, and none goes while it is held.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_search.c - the next events by name, and sums of a selection; see trace_view.h.
  *

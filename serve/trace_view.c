@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_view.c - tracks, events and their links; see trace_view.h.
  */

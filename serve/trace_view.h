@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_view.h - what the trace view asks, besides tiles, as JSON: tracks, one event, its arrows, search, sums.
  *

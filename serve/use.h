@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * use.h - a list in the order of use, newest first, for what is kept up to a bound.
  *

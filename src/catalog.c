@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * catalog.c - what there is to open: discovery (read/discover.h) and the places of runs (model/run_tree.h) as one list.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * catalog_test.c - runs, workers and spans of a log directory that is being written to.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options and fixtures of all Python tests; helpers are in support.py."""
 import os
 import pathlib

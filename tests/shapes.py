@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces of shapes that are hard on algorithms: deep, equal, crowded, tangled. For tools/attack and benchmarks.
 
     for text in shapes.events("nest", 1000): ...     the events, as JSON texts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the Python tests share: where the program is, how to run it, which traces are bundled.
 
 The program is build/holotrace, or what the environment variable HOLOTRACE names. Every run gets a

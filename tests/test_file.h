@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_file.h - a file to write a trace into and read it back by name: in memory where the system has memfd,
  * so that nothing touches a disk, a temporary one elsewhere.

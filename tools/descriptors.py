@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tools that write pages share: the program's description of itself, and how its options are spelled."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Build the page: node build.mjs OUT [--dev]. Writes app.js, app.css, report.js, report.css and index.html into
 // OUT; --dev adds the gallery of components (gallery.html) and readable output. Types are checked first by tsc.
 import { spawnSync } from "node:child_process";

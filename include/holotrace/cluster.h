@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h - one question over several processes or machines: parts that travel, sets that are shared; include holotrace.h.
  */

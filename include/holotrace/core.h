@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core.h - contexts, sets of traces, tables, analyses, SQL and writing; include holotrace.h, which has the contract.
  */

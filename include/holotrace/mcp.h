@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mcp.h - the Model Context Protocol over the analyses: what programs that drive a language model ask.
  *

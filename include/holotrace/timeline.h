@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.h - the tracks of a rank asked by time: what a drawing of a trace needs; include holotrace.h.
  */

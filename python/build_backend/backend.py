@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The build backend: meson-python, with wheels marked for what the extension really needs.
 
 The extension uses CPython's limited API of 3.9, so one wheel serves every later version. meson-python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holotrace: what PyTorch profiler traces say, from a native engine.
 
     import holotrace

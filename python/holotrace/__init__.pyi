@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Types of the package. Written by tools/gen_python_stubs; the methods of Session come from the registry.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping

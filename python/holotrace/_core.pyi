@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Types of the extension module.
 import os
 from collections.abc import Callable, Mapping

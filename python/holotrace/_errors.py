@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exceptions of Holotrace: one family, with the engine's message, file, byte offset and hint."""
 
 

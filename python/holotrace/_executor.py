@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions whose traces are with the workers of an executor (concurrent.futures): the same tables, computed there.
 
     files found by one worker ─► dealt by size into shares ─► each described ─► joined here: ranks, clocks, notes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many runs over time: a store of their numbers, and where these changed."""
 import os
 

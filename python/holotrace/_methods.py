@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Methods from descriptors: one per analysis of the engine, with a signature, types and a docstring.
 
 The source of a method is text, from which Session gets its methods and tools/gen_python_stubs the stub.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A dataset of Arrow files as one of Parquet files."""
 import json
 import os

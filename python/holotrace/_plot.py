@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plots of tables with plotly, in the colours of the classes of work."""
 import plotly.graph_objects as graph
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The progress bar of a load: a line on a terminal, a line of HTML in a notebook, else nothing.
 
     rank3.json.gz:  45%|█████████▏          | 121M/267M [00:01<00:01, 98.3MB/s]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Report: every analysis that traces support, as tables in one object, text or page."""
 import os
 from html import escape

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of `holotrace serve`, from inside a process: in the cell of a notebook, or in a browser."""
 import html
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Session: traces opened together, with one method per analysis of the engine."""
 import os
 import warnings

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a table looks: as text in a terminal, as HTML in a notebook.
 
 Units stand in the header, one per column, chosen by its largest shown value; cells have three

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the engine says, in Python: its messages are written for the command line.
 
     --by rnk: expected one of rank|all     →  by="rnk": expected one of rank|all

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Table: a result of an analysis, and Column, one of its columns.
 
 Neither needs numpy, pandas or Arrow; each is asked for only by the method that is named after it.

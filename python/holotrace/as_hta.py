@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Importing this makes `import hta...` find Holotrace: programs, notebooks and tests of HTA run unchanged.
 
     import holotrace.as_hta

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MemoryAnalysis: memory over time from a file of PyTorch's memory profiler.
 
 The file is what export_memory_timeline("x.raw.json.gz") writes: a list of [time in ns, action, bytes,

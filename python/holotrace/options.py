@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What applies to every call that does not say otherwise: holotrace.options.
 
     holotrace.options.hta_compat = True           HTA's values where its oddities are selectable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ray's workers as an executor: holotrace.open(paths, executor=RayExecutor()).
 
 Ray has no concurrent.futures.Executor of its own, but a future of that kind for what it computes. Nothing else here

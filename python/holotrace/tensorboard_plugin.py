@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tab in TensorBoard: the page of `holotrace serve` over TensorBoard's log directory.
 
 TensorBoard finds the class by the entry point tensorboard_plugins. The server of the page starts on loopback when

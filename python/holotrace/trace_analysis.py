@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TraceAnalysis: HTA's analyses of a run, answered by the engine.
 
     from holotrace.trace_analysis import TraceAnalysis

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TraceDiff: which operators and kernels were added, removed, or take more or less time.
 
     from holotrace.trace_diff import TraceDiff, LabeledTrace, DeviceType

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Versions: this package's, and that of the HTA whose names, arguments and tables it has."""
 
 from holotrace._core import version as _version

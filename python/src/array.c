@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * array.c - holotrace._core.Array: a run of numbers in a table's memory, read-only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.c - one call into the library: the GIL is free meanwhile, Ctrl-C cancels, failures are raised.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * describe.c - the registry of analyses, and formats, as Python dicts, from which methods, docstrings and stubs come.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.c - the store of many runs: adding to it, and the table of what it keeps.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * server.c - holotrace._core.Server: the page's server inside this process, on threads of its own.
  */

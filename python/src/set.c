@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set.c - holotrace._core.Set: traces opened together, and what can be asked of them.
  *

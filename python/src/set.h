@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set.h - what set.c and share.c share: the Set, and a question to one or several of them.
  */

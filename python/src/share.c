@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * share.c - sets whose ranks are in several processes: found, dealt, described, joined, computed apart.
  */

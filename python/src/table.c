@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.c - holotrace._core.Table: a result. Numbers leave without a copy, as arrays or through Arrow.
  */

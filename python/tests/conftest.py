@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package under test is the one beside the built program: build/python, or HOLOTRACE's folder."""
 import os
 import pathlib

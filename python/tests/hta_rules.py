@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of python/tests/hta_departures.toml: where a cell departs from HTA, and what stands there instead.
 
 A condition (when) looks at the trace, never at our value. A formula (ours) says what we must give, worked out

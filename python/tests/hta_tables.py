@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTA's tables as the drop-in makes them, beside HTA's own results.
 
 The calls and their order are those that HTA's results were made with: kernel sequences leave columns behind

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Opening traces, methods from the registry, options, errors, threads, signals, memory."""
 import inspect
 import itertools

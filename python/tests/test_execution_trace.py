@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution traces from Python: functions of the package, and HTA's module."""
 import os
 import pathlib

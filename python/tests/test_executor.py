@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces that are with the workers of an executor: every analysis gives the table that one process gives."""
 import concurrent.futures
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Findings in Python: notes as data, whole sentences, what to ask next as a call."""
 import pathlib
 

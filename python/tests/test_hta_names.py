@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The drop-in answers to HTA's names: modules, attributes, error types and return values."""
 import json
 import logging

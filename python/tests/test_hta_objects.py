@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTA's objects: traces, symbols, filters, call graphs, critical paths, diffs, memory, charts."""
 import gzip
 import importlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTA's own results, cell by cell: equal, or a departure that is listed and gives what it says.
 
 Bundled runs always; with HOLOTRACE_EXTRA_DATA also the runs whose results lie beside it in golden/hta.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTA's names: every method on the bundled traces, its columns, dtypes, indexes and known values."""
 import inspect
 import os

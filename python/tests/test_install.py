@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package as users install it: from a clean clone into a new environment, and gone again.
 
 Twice: with Debian's meson-python alone, and with what pip fetches. Each skips where its tools are not.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables in today's pandas, polars, pyarrow, duckdb and plotly.
 
 Runs where these are installed, such as the environment that tools/run_tests makes when packages can be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """holotrace.history: the store of many runs, from Python."""
 import sqlite3
 

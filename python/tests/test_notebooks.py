@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example notebooks: each runs from a clean kernel without an error and shows what is checked in.
 
 HOLOTRACE_ACCEPT=1 writes the new outputs into the notebooks instead of comparing; review the difference.

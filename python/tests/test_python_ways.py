@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The package speaks Python: names of arguments in messages, hints, docstrings, report(), no pandas."""
 import inspect
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page from Python: the server inside the process, the cell of a notebook, the tab of TensorBoard."""
 import gc
 import json

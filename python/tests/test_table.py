@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables: columns, rows, looks, exports and plots."""
 import csv
 import io

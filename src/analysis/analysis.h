@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * analysis.h - what an analysis is: a descriptor, what to find out about one rank, how to bring it together.
  *

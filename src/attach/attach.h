@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attach.h - files that join the traces of a set: captures of graphs, logs of compilers, execution traces.
  *

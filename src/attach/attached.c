@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attached.c - see attach.h: from sources to attachments, and their data.
  */

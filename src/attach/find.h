@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * find.h - the files that sources of attachments mean, and of which kind each is.
  */

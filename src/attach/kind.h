@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kind.h - what a kind of attachment is: how its files are told, what is read of them, what they are good for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loaded_text.h - what a kind of attachment reads of a text that users write by hand: rules, formulas.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_timeline.c - memory timelines that join a trace: `memory-timeline` shows them in place of the trace's own, and
  * `memory-snapshot` has categories from them.

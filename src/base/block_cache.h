@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * block_cache.h - mapped blocks that were freed and wait to be used again.
  *

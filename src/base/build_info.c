@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build_info.c - what this build of the library uses, for bug reports.
  */

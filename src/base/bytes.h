@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.h - plain data as bytes and back: little endian, lengths before contents, every read checked.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_quota.h - how much may still be stored in a directory that several threads fill; see store/cache_quota.c.
  */

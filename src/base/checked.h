@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checked.h - sums and differences of 64-bit numbers that stop at the ends of their range.
  *

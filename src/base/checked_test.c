@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checked_test.c - sums and differences at the ends of 64 bits.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv.h - lines of plain CSV: cells by commas, quotes around a cell that has some.
  */

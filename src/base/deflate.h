@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deflate.h - deflate data (RFC 1951) in two steps, of which the first needs nothing that came before. Private to
  * base/io_ahead.c, which inflates one stream with several threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deflate_codes.c - the Huffman codes of a deflate block as tables to look bits up in; see deflate.h.
  *

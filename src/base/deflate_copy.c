@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deflate_copy.c - literals and matches into text; see deflate.h.
  *

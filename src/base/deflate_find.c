@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deflate_find.c - where a deflate block starts, in the middle of a stream; see deflate.h.
  *

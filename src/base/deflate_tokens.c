@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deflate_tokens.c - blocks of deflate data into literals and matches; see deflate.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * door.h - where files come in that others may have put there: below a folder, and from nowhere else.
  *

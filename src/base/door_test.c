@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * door_test.c - what is below a folder can be opened, and nothing else, whatever links say.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emit.h - build text fast: numbers, times and JSON strings into a buffer that drains to a callback.
  *

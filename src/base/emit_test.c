@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emit_test.c - numbers, times and strings come out as JSON wants them, across buffer borders too.
  */

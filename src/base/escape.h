@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * escape.h - bytes that a JSON string cannot hold as they are.
  */

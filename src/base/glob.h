@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * glob.h - patterns of names: * for any text, ? for one byte.
  */

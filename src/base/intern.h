@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * intern.h - texts to 32-bit ids, shared by the threads that read one file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io.h - bytes in from plain, gzip or zstd files and standard input, bytes out into files that appear whole.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_ahead.h - one gzip member inflated by several threads. Private to base/io.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_codec.h - what io.c and io_write.c share with the compressors. Private to base/io*.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_deflate.h - gzip members, by whichever library the build has: io_deflate_isal.c or io_deflate_zlib.c.
  * Private to base/io_gzip.c, which knows what a file of members looks like, and io_ahead.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_deflate_isal.c - gzip members through ISA-L; see io_deflate.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_deflate_zlib.c - gzip members through zlib or zlib-ng, where ISA-L is not to be had; see io_deflate.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_pack.c - ht_compress: bytes in memory, compressed into a sink.
  */

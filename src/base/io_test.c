@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_test.c - what is written is read back, whatever the form; damage, limits and failing disks are
  * reported and leave nothing behind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list.h - lists of whole numbers as people type them: "0,2-3,7-" or "all".
  *

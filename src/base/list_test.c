@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list_test.c - what a list of numbers holds, and what is no list.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * literal.h - numbers as people type them: "200", "1.5ms", "64KiB", "12.5%", ".5".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map.h - a file's bytes as memory that nobody can take away or change.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map_test.c - whatever happens to a file, its bytes stay as they were.
  */

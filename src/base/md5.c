@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * md5.c - see md5.h. Four rounds of sixteen steps over blocks of 64 bytes; the constants are the sines of the step numbers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * md5.h - the checksum that logs carry of their payloads (RFC 1321). Not for anything that must be safe.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * md5_test.c - the examples of RFC 1321, and lengths around the end of a block.
  */

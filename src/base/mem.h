@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem.h - the one door for memory: counted, capped, failable in tests.
  *

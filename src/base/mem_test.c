@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_test.c - blocks that move into others keep their bytes, and the count is exact.
  */

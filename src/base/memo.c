@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memo.c - see memo.h. A set of thousands of ranks has an entry for each: they are found by hash.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memo.h - what several runs over one set share: computed by the first, found by the others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memo_test.c - what is kept is found by its key, once, and dies with the memo.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * natural.h - order of names as people read them: groups of digits compare as numbers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * number.h - decimal numbers as JSON writes them: exact nanoseconds, and the ladder int64, uint64, double.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * number_test.c - numbers out and in: shortest doubles in any locale, sizes and times as people type them.
  */

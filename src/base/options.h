@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * options.h - take a caller's option struct, whatever version of it the caller was compiled with.
  *

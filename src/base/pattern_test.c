@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pattern_test.c - patterns that are, that are none, and that would cost too much.
  */

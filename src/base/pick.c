@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pick.c - ht_pick of thread.h: each range is counted, so that all know where theirs go; then they write.
  */

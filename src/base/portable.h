@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * portable.h - given to the compiler with -include in the portable build.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_path.h - names of files that are written per rank: "trace_{rank}.json".
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sealed_bytes.c - see sealed_bytes.h.
  */

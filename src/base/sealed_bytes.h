@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sealed_bytes.h - what stands around plain data that leaves the process: what it is, who wrote it, and a hash.
  *

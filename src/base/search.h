@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search.h - binary search: the first place in an ascending list whose value is not below.
  *

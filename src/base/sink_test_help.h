@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sink_test_help.h - what tests of any folder share: a sink into memory.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slab.h - room for large blocks, side by side in huge pages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sort.h - stable sorting of 32-bit indexes by 64-bit keys.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sort_test.c - any order of keys comes out sorted, equal keys in the order they had.
  */

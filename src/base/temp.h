@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temp.h - a file that takes its name when it is complete.
  *

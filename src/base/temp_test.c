@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temp_test.c - whoever dies while writing, and however, leaves the old file or the new one and nothing else
  * that stays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thread_test.c - every task runs once, also of runs inside runs; failures and cancellation end a run the same way each
  * time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * utf8.h - the little UTF-8 that is needed: check, repair, walk, measure, write.
  *

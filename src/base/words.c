@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * words.c - how far a word is from the one that was probably meant; see holotrace.h.
  */

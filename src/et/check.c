@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check.c - the linter's findings, and the rules about the file as a whole (ET001 to ET004, ET070).
  */

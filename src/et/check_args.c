@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_args.c - rules about arguments: ET020 to ET026.
  */

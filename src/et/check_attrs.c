@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_attrs.c - rules about attributes: ET030 to ET051.
  */

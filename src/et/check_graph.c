@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_graph.c - rules about nodes and their tree: ET010 to ET018.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_pair.c - rules about an execution trace and the Kineto trace of the same window: ET060 to ET064.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * convert.c - execution traces written again, one file per rank; see holotrace.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * convert_chakra.c - a plan as Chakra's messages: length GlobalMetadata, length Node, length Node, ...
  *

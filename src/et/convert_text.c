@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * convert_text.c - execution traces as text: JSON, a linked trace, DOT, a timeline.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et.c - the store of an execution trace: indexes, lookups, what kind of file and node it is.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et.h - an execution trace as columns: the graph of recorded functions that PyTorch's observer writes.
  *

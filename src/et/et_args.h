@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_args.h - arguments of a node: values, shapes, types and strides walked together.
  *

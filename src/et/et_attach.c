@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_attach.c - execution traces that join a Kineto trace: columns et.* of events.
  */

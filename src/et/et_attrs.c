@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_attrs.c - the attributes of a node of an execution trace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_cells.h - columns of events that come from the node of the execution trace which an event is: et.node, et.op_schema, ...
  *

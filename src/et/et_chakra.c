@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_chakra.c - Chakra's messages (et_def.proto) read into the store of an execution trace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_check.h - the linter of execution traces: rules over one store, findings as rows of a table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_convert.h - writing execution traces: Chakra's messages, JSON, a linked trace, DOT, a timeline.
  */

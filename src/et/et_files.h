@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_files.h - which execution traces are meant, and which of them belongs to a rank.
  *

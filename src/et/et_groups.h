@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_groups.h - the process groups that an execution trace declares.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_habit.h - what the nodes of one file have in common, so that they need not be taken apart again.
  *

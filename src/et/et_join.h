@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_join.h - which node of an execution trace is which event of the Kineto trace of the same window.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_link.h - an execution trace with its Kineto trace: times, GPU work and dependencies of nodes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_memory.c - see et_memory.h. O(n log n) in events and tensors.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_memory.h - what allocations are for: categories that the execution trace of the same window shows.
  *

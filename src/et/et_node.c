@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_node.c - one node of an execution trace, from its opening brace to its closing one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_parse.h - a node on its way from text to store, and the steps that its parts share; for et_node.c and
  * et_attrs.c only. A step answers false when it cannot go on, and says why in result.

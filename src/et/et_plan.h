@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_plan.h - an execution trace as the graph that simulators take: host and GPU nodes, numbered, with dependencies.
  *

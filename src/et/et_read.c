@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_read.c - an execution trace from a file: envelope, list of nodes, recovery.
  *

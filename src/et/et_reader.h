@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_reader.h - what the files that read execution traces share; for this folder only.
  */

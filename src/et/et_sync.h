@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_sync.h - calls that wait for the GPU: which work the next call of the thread depends on.
  */

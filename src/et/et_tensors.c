@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_tensors.c - the tensors that a node takes and gives, found by the types of its arguments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_text.c - strings and values of execution traces: where they end, what they say, known damage undone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan_comm.c - which items of a plan communicate: what, with whom, how much.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repr.c - JSON text as Python's repr of the value.
  *

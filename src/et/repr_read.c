@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repr_read.c - Python's repr of a list, as Chakra's messages hold arguments, back to JSON text.
  *

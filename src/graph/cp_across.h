@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_across.h - the critical path of a job: from rank to rank, where a collective waits for the last to come.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_chain.c - what one rank contributes to the critical path of a job. See cp_across.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_columns.h - the columns of the views of the critical path: those of one rank, of all ranks together (cp_across.h), and of
  * other ways to find it.

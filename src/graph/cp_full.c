@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_full.c - which launch calls waited because the queue of their stream was full. See cp_model.h.
  *

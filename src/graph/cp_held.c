@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_held.c - which host calls waited for which GPU work. See cp_model.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_join.c - what a call that waits for a whole device waits for: the last work of each of its streams. See cp_model.h.
  *

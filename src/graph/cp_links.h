@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_links.h - the model of a window as edges between starts and ends of events, for tables and drawings.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_model.h - what every piece of time of a rank waited for: GPU work, host threads, waits.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_names.h - what the name of a host call says about waiting; found once per name.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_overlay.h - the critical path drawn into a trace: marked events and arrows between them.
  *

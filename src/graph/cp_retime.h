@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_retime.h - the model walked forward: how long a window would be with other durations, and how much
  * longer each event could take before the window gets longer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_shorter.h - what the steps of a rank would save if some of its GPU work took less time: the what-if of single activities.
  *

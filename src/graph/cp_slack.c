@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_slack.c - how much later everything of a window could be before the window gets longer.
  *

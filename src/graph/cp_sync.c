@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_sync.c - which GPU work a wait for a CUDA event is about. See cp_sync.h.
  *

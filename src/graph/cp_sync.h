@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_sync.h - which GPU work a wait for a CUDA event is about, from the wait rows of a trace (cuda_sync).
  */

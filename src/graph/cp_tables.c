@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_tables.c - the views of the critical path. See cp_tables.h.
  */

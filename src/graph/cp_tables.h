@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_tables.h - the critical path as rows: one function per view.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_thread.c - host threads as a sequence of innermost rows, and how they hand over. See cp_model.h.
  *

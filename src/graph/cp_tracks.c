@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_tracks.c - host threads whose rows are in several tracks. See cp_model.h.
  *

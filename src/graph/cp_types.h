@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_types.h - words of the critical path, and what the user asked for.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_walk.h - the critical path of a window: what each nanosecond of it was spent on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_whatif.h - rules that say how long some events would take instead.
  *

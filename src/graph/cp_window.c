@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_window.c - the windows whose time is asked for: steps, annotations or everything. See cp_model.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cp_work.c - GPU work in time order, and what each piece of it waited for. See cp_model.h.
  *

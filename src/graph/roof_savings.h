@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roof_savings.h - what steps would be shorter by if operators took the time that well-tuned kernels attain.
  *

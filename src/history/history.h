@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.h - many runs in one SQLite file, and where their numbers changed for good.
  *

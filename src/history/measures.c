@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * measures.c - see history.h: what is kept of a run, read from the tables of analyses.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cells.h - the columns of HTA's table of a rank that no file has: hta.stream, hta.iteration, ...
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_build.c - HTA's critical path graph from a trace and a window. See hta_cp_graph.h.
  *

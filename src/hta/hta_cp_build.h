@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_build.h - what the builders of HTA's critical path graph share; not for analyses.
  */

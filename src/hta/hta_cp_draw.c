@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_draw.c - HTA's critical path drawn into a trace. See hta_cp_graph.h.
  */

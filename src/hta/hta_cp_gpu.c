@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_gpu.c - GPU edges of the critical path graph as HTA draws them.
  * For comparing with HTA; cp_work.c is the better one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_graph.c - edges of the critical path graph: collect, merge, index. See hta_cp_graph.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_graph.h - HTA's graph of what had to wait for what, and the longest way through it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_host.c - host edges of HTA's critical path graph: a depth-first walk of the call stacks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_path.c - the longest way through the critical path graph. See hta_cp_graph.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_select.c - the critical path graph as HTA selects and orders it: window, nodes, host edges.
  * For comparing with HTA; cp_model.h is the better one.

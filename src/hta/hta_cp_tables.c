@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_tables.c - the views of HTA's critical path graph. See graph/cp_tables.h.
  *

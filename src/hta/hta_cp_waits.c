@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_cp_waits.c - waits for GPU work on HTA's critical path of the first step, for those who add them elsewhere.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_facts.h - what HTA's rules for one rank depend on in all the others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_frame.h - HTA's own selection of rows, and what it reads from them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_idle.c - gaps between GPU work as HTA measures them. See hta_work.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_mtia.h - HTA's own selection of rows in traces of MTIA, where it has another than for GPUs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_names_test.c - HTA's name rules on the names that make them interesting.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_policy.h - HTA's definitions as a policy: the one place where they are chosen.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hta_types.c - types of GPU work that run at once, as HTA adds them up. See hta_work.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * axes.h - what process groups say about where a rank stands: its stage of the pipeline, and its share of a tensor.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batches.h - whether batches differ: forward and backward passes of a worker take longer together, on one worker in some steps and on another in
  * others, as they do when sequences have different lengths.

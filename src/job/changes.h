@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * changes.h - where the level of a series changes: Hunter's change points, with those of Apache Otava to the index.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_edit.h - other durations for the nodes of a job: scaled, as those of their peers, removed, beside their stream, fused, repeated.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_graph.h - what a rank did as a graph of durations and what each waits for, to be replayed with other durations.
  *

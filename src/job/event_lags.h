@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_lags.h - what passes at least between a launch and its work, and between two pieces of work of a stream, by name.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_order.c - an order of the nodes of a job in which each comes after what it waits for. See event_replay.h.
  *

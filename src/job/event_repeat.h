@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_repeat.h - a job in which some events happen several times, or wait for more than they did.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_replay.h - the graphs of all ranks of a job as one, and what its steps take with other durations.
  *

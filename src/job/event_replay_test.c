@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_replay_test.c - replay of small random jobs against the definition: the longest way to every node, by looking at all of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_ring.c - what collectives would take in groups of another size. See event_edit.h.
  *

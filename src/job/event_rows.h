@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_rows.h - what the events behind the nodes of a graph are, and which rules fit them.
  */

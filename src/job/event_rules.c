@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_rules.c - what rules of the user change in a job. See event_edit.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ops.h - a training job as operations of its workers, replayed with other durations.
  *

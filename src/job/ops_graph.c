@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ops_graph.c - see ops.h: which operations of a lane wait for which.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ops_read.c - see ops.h: the table of operations and what is known of the job, from files.
  *

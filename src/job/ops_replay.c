@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ops_replay.c - see ops.h: a job replayed, and how much of its slowdown each part explains.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pairwise.h - sums as NumPy makes them, to the last digit: for results that are compared with those of programs that use it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stages.h - where ranks stand in a job: the stage of the pipeline, the share of a tensor, and the replica.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if.h - what steps of a job would take with other durations, from its traces.
  */

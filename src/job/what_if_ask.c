@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if_ask.c - see what_if.h: questions about the traces of a job, each answered by a replay.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if_gaps.c - what the replay of a job does not explain. See what_if.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if_job.h - a job that is replayed to answer questions about it: its steps as recorded and replayed, and an editor.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if_slowdown.c - whose slowdown it is: the step time when all but some of a job is ideal. See what_if.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * block_base.h - block.h with the instructions that every processor of the architecture has: for code that is
  * built once and chooses nothing at run time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text.h - JSON strings and small documents: decode, encode, validate, and a pull reader for the
  * header values of a trace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client.h - what is remembered of one client between its messages, whatever they travel by: see holotrace/mcp.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * folder.h - the runs below a log directory, opened when they are asked for, and kept while they are in use.
  */

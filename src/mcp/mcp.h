@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mcp.h - one message on its way: read (rpc.c), answered by its method (methods.c), tools by their table (tools.def).
  *

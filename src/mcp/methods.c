@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * methods.c - what is no tool: the handshake, runs as resources, and prompts that lead through an investigation.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * picture.h - spans of a range as a picture: pixels as PNG, or shapes with names as SVG.
  */

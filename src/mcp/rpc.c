@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rpc.c - messages of JSON-RPC 2.0: read one, answer with a result or an error.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs.c - the host's runs: all of them, and the one that a tool is called for.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.c - a client at the other end of two pipes: ht_mcp_open, ht_mcp_take, ht_mcp_close.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool.h - tools: a line each in tools.def. A tool makes tables; how they are shown to a model is done once (tool_answer.c).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_answer.c - tables to what a model reads: a short text first, then the same as data with bounded rows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_code.c - tools that are no analyses: the runs, single events, SQL.
  */

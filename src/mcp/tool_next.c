@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_next.c - what to ask next: verbs that findings name become tools with arguments.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_run.c - tools/call: read the arguments, hold the run, run the verbs of the tool.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_timeline.c - the tool `timeline`: a range of one rank as a picture, and a table of what takes its time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tools.c - the table of tools, and what clients are told of them: names, sentences and schemas of arguments, which come
  * from the descriptors of the analyses.

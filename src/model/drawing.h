@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drawing.h - a result drawn into the trace of one rank: plain data for whoever writes that trace.
  *

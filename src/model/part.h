@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part.h - what an analysis finds out about one rank, as plain data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * policy.h - where the definition of a result can be another one, named by what differs.
  *

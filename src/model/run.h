@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_steps.h - what one question knows about its input: the rank in hand, selection, parameters, memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_memo.h - what several runs have to find out about the rank in hand, found once.
  *

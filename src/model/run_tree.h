@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_tree.h - where ranks stand in a log directory: run, worker, span; told by their paths alone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_tree_test.c - run, worker and span of paths in both layouts.
  */

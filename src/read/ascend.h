@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend.h - what the readers of Ascend's tables share: the names of columns, and cells as values.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_cells.c - cells of large tables as args in packed columns; see ascend.h.
  *

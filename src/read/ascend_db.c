@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_db.c - the reader of the databases that torch_npu writes: ascend_pytorch_profiler_N.db and analysis.db.
  *

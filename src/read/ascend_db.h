@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_db.h - the parts in which a database of Ascend is read; see ascend_db.c.
  */

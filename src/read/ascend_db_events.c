@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_db_events.c - spans of a database: the host's calls, and the work of the NPU; see ascend_db.c.
  */

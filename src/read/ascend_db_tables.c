@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_db_tables.c - memory and analysis tables of a database; see ascend_db.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_forms.h - a rank that is there as text and as database: do both say the same?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_json.c - the readers of Ascend's small JSON files.
  *

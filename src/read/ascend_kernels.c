@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_kernels.c - the reader of kernel_details.csv: one row per task of an NPU, with shapes and counters.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_memory.c - the readers of memory_record.csv, npu_module_mem.csv and operator_memory.csv.
  *

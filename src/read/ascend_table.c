@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_table.c - the reader of all other CSV files of Ascend's exporter: they become side tables.
  *

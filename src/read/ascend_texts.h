@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ascend_texts.h - texts of a large table's cells as ids, quickly because almost all of them came before.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv.h - tables as text, row by row: RFC 4180 as spreadsheets and exporters write it.
  *

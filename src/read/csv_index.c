@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv_index.c - see csv_index.h: the index for every processor, and the choice between the two.
  */

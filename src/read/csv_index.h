@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv_index.h - where the cells of a text end, found 64 bytes at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv_index.inc.h - the index of csv_index.h, compiled once per instruction set.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv_index_avx2.c - the index with 32-byte registers; built for x86-64 only.
  */

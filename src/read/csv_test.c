@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv_test.c - cells come out the same however the text is cut into pieces, and as a plain automaton sees them.
  */

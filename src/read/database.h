@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * database.h - a SQLite file that somebody else wrote, as readers of such files see it.
  *

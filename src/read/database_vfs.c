@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * database_vfs.c - SQLite over descriptors that are open already.
  *

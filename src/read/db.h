@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * db.h - a database of another profiler while it is read: queries over what it has, rows into the builder.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decimals.c - see decimals.h: for every processor, eight digits of a word at once; and the choice between the two.
  */

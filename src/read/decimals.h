@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decimals.h - many decimals of a table at once: whole numbers and powers of ten, never doubles.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decimals_avx2.c - see decimals.h: four cells at once, of each the sixteen bytes that end with it; built for x86-64 only.
  *

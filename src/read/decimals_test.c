@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decimals_test.c - both ways of reading decimals agree with each other and with the general reader of numbers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * derived_trace.h - files that were made from a trace by drawing into it, told by what they say at their start.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover_test.c - each kind of source finds what it should, in order, and says what it left out.
  */

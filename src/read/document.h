@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * document.h - the grammar around the events: header keys, the list of events, keys after it.
  *

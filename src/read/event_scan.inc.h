@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_scan.inc.h - the strict event scanner, compiled once per instruction set.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_scan_avx2.c - the scanner with 32-byte blocks; built for x86-64 only.
  */

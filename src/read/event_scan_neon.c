@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_scan_neon.c - the scanner with 16-byte blocks; built for arm64 only.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_scan_scalar.c - the scanner without SIMD: the twin that the others must agree with.
  */

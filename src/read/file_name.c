@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * file_name.c - what the names of trace files tell: their order and their rank.
  */

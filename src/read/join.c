@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join.c - ht_set_join: ranks of other sets as a set of its own.
  *

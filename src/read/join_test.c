@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join_test.c - a run that is put together file by file is the run that is opened as a whole.
  */

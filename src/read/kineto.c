@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kineto.c - the reader of JSON event lists: PyTorch's profiler (Kineto), its predecessors, other writers of
  * Chrome's format, and the timeline of Ascend's exporter.

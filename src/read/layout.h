@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h - whole events by guess: the layouts seen so far, as a trie of the text between values.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout_test.c - what is learned, what is shared, and what is refused.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listing.c - which files a set is read from, before any is: found once, to be dealt to several processes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load.h - one text of events into rows: read or inflate, cut into pieces, scan on all threads, check in
  * order.

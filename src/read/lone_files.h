@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lone_files.h - files in directories where no trace is: memory snapshots and timelines are runs of their own there.
  */

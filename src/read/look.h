@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * look.h - a look into a file that may be a trace: which reader knows it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_timeline.c - the reader of PyTorch's memory timelines: what export_memory_timeline writes, raw ("x.raw.json.gz")
  * or summed up ("x.json").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * open.c - ht_open: find the files, read them, give them ranks, make the set.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part_path.h - names of parts: "FILE#17" is the part 17 of a file that holds several ranks (parts of reader.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto.c - the reader of Perfetto traces: TrackEvents of any producer, PyTorch's own monitor, GPU render stages, and
  * what `convert -o x.pftrace` writes.

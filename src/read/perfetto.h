@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto.h - reading Perfetto traces, private to the files perfetto*.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_args.c - debug annotations as args, attributes as headers; see perfetto.h.
  */

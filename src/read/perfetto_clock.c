@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_clock.c - times of different clocks on one, by the snapshots of a Perfetto trace.
  *

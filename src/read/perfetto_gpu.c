@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_gpu.c - GPU work and GPU counters of a Perfetto trace; see perfetto.h.
  */

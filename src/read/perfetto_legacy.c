@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_legacy.c - what is rare in events of a Perfetto trace, or of old producers; see perfetto.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_packet.c - one packet of a Perfetto trace: the state of its writer, tracks, events; see perfetto.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_rows.c - what was read of a Perfetto trace as rows: spans of begins and ends, instants, counters, arrows.
  *

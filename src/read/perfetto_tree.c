@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto_tree.c - names of the machine's processes and threads, which the tracing service collects; see perfetto.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle.c - the opcodes of pickles, protocols 0 to 5, as far as they build plain data. See pickle.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle.h - Python's pickles without Python: a stack machine over a closed list of opcodes that build plain data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_print.c - a value of a pickle as JSON. See pickle.h.
  */

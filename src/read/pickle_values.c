@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_values.c - the values of a pickle: stack, memo, containers and their folds. See pickle.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_files.h - a rank that is a directory: the files in it that readers know, in the order of reading.
  *

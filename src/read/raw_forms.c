@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * raw_forms.c - see raw_forms.h. Sorted once and looked up, so that many files in a folder cost no more each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * raw_forms.h - memory timelines come as sums, "x.json", and event by event, "x.raw.json.gz": of the two the latter is read.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reader.h - what can be read: one descriptor per format, listed in readers.def.
  *

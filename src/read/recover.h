@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recover.h - where reading can go on behind damage: the forms of events, of keys and of the list's end.
  *

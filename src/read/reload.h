@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reload.h - how the ranks of a set are read again: options and rules as they were, shared by the sets that the
  * rank belongs to.

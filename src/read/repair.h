@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repair.h - the tolerant reader: turns text with defects into valid JSON, and counts what it did.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows.c - see rows.h: a worker whose events do not come from a scanner.
  */

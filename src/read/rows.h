@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows.h - add events to a trace one by one, for readers that do not scan JSON events.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set_make.h - the first and the last steps of making a set, whether of files (open.c) or of other sets (join.c).
  */

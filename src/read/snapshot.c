@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.c - the reader of memory snapshots: what torch.cuda.memory._dump_snapshot and its like write.
  *

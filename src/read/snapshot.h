@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.h - a memory snapshot while it is read: records of the dictionary to columns of the store.
  */

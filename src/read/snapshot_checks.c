@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot_checks.c - what in a snapshot contradicts itself or is known to be missing, as counters. See snapshot.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot_fold.c - dictionaries of a snapshot to records as soon as they are filled; see snapshot.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot_json.c - the dictionary of a snapshot written as JSON, as mosaic does: tuples are lists there.
  *

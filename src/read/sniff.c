@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sniff.c - what is in a file, from its first bytes.
  *

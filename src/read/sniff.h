@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sniff.h - what JSON text holds, told by its first bytes.
  */

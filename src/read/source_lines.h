@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source_lines.h - sources as people write them: "rank=path", and lists with one on each line.
  */

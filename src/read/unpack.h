@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack.h - a compressed file for those who need any place of it: unpacked into a file without a name.
  *

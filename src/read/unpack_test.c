@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack_test.c - a compressed file is unpacked once for all that were announced, and let go then.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wildcard.h - names with * ? [ ] to the paths that exist.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wildcard_test.c - patterns fit as in a shell, in bounded time and without recursion.
  */

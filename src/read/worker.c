@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.c - one thread's view of a file that is being read, and storing one event; see chunk.h.
  */

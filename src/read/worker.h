@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.h - one thread's part in reading a file: local views of the builder's pools, and the event that is
  * being read.

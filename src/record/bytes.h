@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.h - how records are spelt: numbers of seven bits a byte, small ones first, signs folded in.
  *

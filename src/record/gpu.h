@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu.h - CUDA calls and GPU work of a recording, as CUPTI reports them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_events.c - CUDA calls, GPU work and synchronisation in a timeline.
  *

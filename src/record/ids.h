@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ids.h - numbers for nodes, tensors and memory: one counter, as PyTorch has it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * image.h - a recording to read: the chunks of a live one, or those a killed process left in its file.
  *

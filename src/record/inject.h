@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inject.h - the library that unmodified programs load, on the word of the environment.
  */

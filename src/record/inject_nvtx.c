@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inject_nvtx.c - a program's NVTX ranges as annotations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kineto_values.c - arguments of a call as the profiler writes them into a timeline.
  *

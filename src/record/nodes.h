@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nodes.h - the execution trace of a recording: nodes with ids in order of their begin, as PyTorch
  * numbers them (a node, then the tensors and memory it meets first), written in order of their end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * observer.c - the life of a recording: register, start, stop, unregister, and what forks and exits do
  * to it.

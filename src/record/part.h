@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part.h - the file a recording lives in until its JSON is written.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay.h - the calls of a recording in the order in which they began and ended, over all threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * threads.c - what each thread keeps between calls, and the calls themselves.
  *

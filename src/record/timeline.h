@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.h - a recording as a trace of the kind that PyTorch's profiler writes: calls and annotations
  * by thread, CUDA calls, GPU work by device and stream, and what launched what.

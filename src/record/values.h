@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * values.h - arguments and results of a call, from their bytes to the spelling of execution traces.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ahead.h - parts that were made while the traces were opened, for the question that is asked then.
  *

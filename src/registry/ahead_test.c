@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ahead_test.c - what is asked of a set that was opened for it is answered as by one that was not, and from the parts
  * that were made at the opening wherever these are what the run would make.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch.c - several analyses over one set, answered together; see ht_ask_all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch_test.c - analyses that are run together answer what each answers by itself.
  */

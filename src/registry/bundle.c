@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bundle.c - parts that leave the process: made, merged and finished; see holotrace.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bundle.h - the parts of some ranks together with all that finishing needs; bundle.c makes, merges and
  * finishes them, bundle_file.c turns them into bytes and back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bundle_file.c - bundles as bytes: written for another process or machine, checked when read.
  *

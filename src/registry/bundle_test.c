@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bundle_test.c - parts whose hash is right and whose numbers lie are refused when they are read.
  */

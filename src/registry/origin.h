@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * origin.h - who asked what of which files, told to the table that answers (table/origin.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overlay.c - ht_convert: writing traces, with results of an analysis drawn into them (its draw, model/drawing.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * question.h - a question as text: which analysis, with which arguments, shown how.
  *

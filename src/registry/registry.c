@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * registry.c - the list of analyses, and what parameters choose: values, ranks, steps, columns.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * registry_test.c - what descriptors say about their own views and columns is true.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_steps.c - running an analysis: ranks on threads, each with memory of its own, then one table.
  *

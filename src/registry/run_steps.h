@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_steps.h - the steps of running an analysis, for ht_run, ht_run_all and bundles.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_test.c - every analysis tells how far it is and can be stopped, from its first rank to its last row.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * share.c - a set of which other processes hold the rest: what is told of ranks, and all of it joined.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets in shares: described, joined, computed apart and merged, every analysis gives the bytes of one process. */
 #include "holotrace.h"
 #include "base/sink_test_help.h"

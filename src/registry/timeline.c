@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.c - one rank's tracks by time, for whoever draws them; see holotrace.h.
  *

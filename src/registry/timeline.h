@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.h - what the parts of the timeline share; see holotrace.h for the questions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_clock_test.c - from set time back to a trace's own, with and without drift: the first instant that is not
  * before.

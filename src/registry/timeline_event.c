@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_event.c - everything about one event of a timeline: fields, arguments, what it is linked to.
  *

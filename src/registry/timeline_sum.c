@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_sum.c - what a selection of tracks and time holds: sums by class and by name, and idle time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * analyses.c - every analysis over traces as a function of SQL: its name, its arguments, its views.
  *

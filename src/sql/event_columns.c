@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_columns.c - the columns of events, gpu, ops, launches and args, and how a cell is read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_group.c - the events of a walk in groups, so that SQLite need not sort rows by text.
  *

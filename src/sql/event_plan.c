@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_plan.c - which way to the events a query wants: an index, a track, or all rows with tests on numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_scan.c - walking the events that a plan asks for, rank by rank.
  *

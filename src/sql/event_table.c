@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_table.c - events, gpu, ops, launches and args as virtual tables of SQLite.
  *

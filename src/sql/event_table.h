@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_table.h - tables whose rows are events: which columns they have and how a cell is read.
  *

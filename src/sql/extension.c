@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * extension.c - the tables and functions of SQL for any program with SQLite in it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * functions.c - functions that queries over traces miss in SQL.
  *

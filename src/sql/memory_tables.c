@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_tables.c - memory snapshots as tables: mem_segment, mem_block, mem_event, mem_stack, mem_annotation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_tables.h - the tables of memory snapshots, for small_tables.c.
  */

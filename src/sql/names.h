@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names.h - names of columns that SQL can tell apart: it does not look at case, and a name exists once.
  */

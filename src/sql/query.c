@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query.c - ht_sql: a connection of its own for each query, so that contexts on different threads do not meet.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query.h - one query from its text to a table: query.c runs it, query_guard.c watches, query_result.c collects.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_export.c - tables of SQL as a dataset for pyarrow, polars, DuckDB and others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_functions.c - SQLite's own functions on texts whose work no limit would end, in a form that is bounded.
  *

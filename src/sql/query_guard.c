@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_guard.c - what a query may do, how long and with how much memory, and what is said when it may not.
  *

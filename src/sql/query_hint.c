@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_hint.c - what to do about a query that SQLite does not understand.
  *

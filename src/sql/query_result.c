@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_result.c - the rows of a query as a table of ours, with types, units and sentences.
  *

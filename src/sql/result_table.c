@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * result_table.c - tables that are made when they are asked for: small ones, and every analysis as a function.
  *

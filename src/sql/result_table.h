@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * result_table.h - where the rows of a table that is made on demand come from: a maker, or an analysis.
  */

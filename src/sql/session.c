@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.c - the traces behind a connection, and what is computed from them once; see sql.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * small_tables.c - ranks, steps and tracks, and what the connection says about itself.
  *

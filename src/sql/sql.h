@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sql.h - what the tables and functions of one SQLite connection share: the set, its traces, what was computed.
  *

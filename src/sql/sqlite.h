@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sqlite.h - SQLite as this folder sees it: linked, or, inside the loadable extension, that of the host program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * statistics.c - aggregates over numbers that SQLite does not have: median, percentile, stddev.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * value_tables.c - strings and arg_values: texts and arguments of every rank, as they lie in the trace.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arg_cursor_test.c - args of rows in any order: what the file says, as integer, as number and as text; rows by kind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arg_table.h - args of rows that come as a table, while it is being read: packed columns that share lists of rows.
  *

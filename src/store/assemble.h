@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * assemble.h - make the arrays of a trace from the rows that readers gave.
  */

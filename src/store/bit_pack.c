@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_bytes.c - see table_bytes.h: blocks are written.
  */

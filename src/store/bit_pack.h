@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_bytes.h - columns of many values in few bits: blocks of HT_PACK_VALUES, each with the bits that its range needs.
  *

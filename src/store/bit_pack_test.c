@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pack_test.c - what is packed is read back, whatever bits, zeros and decimals the values of a block have.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * builder.h - a trace while readers fill it: rows, args and counters, with ids that all its pieces share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache.h - stores as files that are mapped, so that opening again costs milliseconds.
  *

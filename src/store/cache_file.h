@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_file.h - the layout of a cache file; shared by the loader and the writer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_hash_avx2.c - the hash of a block with AVX2; the same value as everywhere, faster.
  *

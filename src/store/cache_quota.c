@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_quota.c - room in the cache directory for what is to be stored; see cache_file.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache_write.c - storing; see cache.h and cache_file.h. Room is made by cache_quota.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check.h - what a trace is made of, and whether one is sound: can every reader follow every number in it
  * without leaving an array or walking in circles?

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_args.c - are the args of a trace sound? See check.c.
  *

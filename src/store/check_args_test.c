@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_args_test.c - packed columns of a store whose numbers were changed: refused, or read from end to end.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_facts.h - what the checks of sections know of the whole; see check.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_loops.h - the loops of check.c over whole columns, for the best instructions of this CPU.
  *

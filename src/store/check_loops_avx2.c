@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_loops_avx2.c - the loops of check_loops.h with AVX2.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_loops_test.c - the loops for every CPU say what a plain loop says.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chunk.c - pieces of a trace that is being read; see builder.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * draft.h - a side table while it is being read; see side_table.h.
  *

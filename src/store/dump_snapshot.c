@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dump_snapshot.c - the memory snapshot of a trace as text, for ht_dump.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job.h - do these traces belong together? What each tells about its job, and a sentence when they differ.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_rules.h - which class a piece of GPU work has, by name: a table that users can extend.
  *

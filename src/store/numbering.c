@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * numbering.c - which rank each file is: as given, else as the file says, else by its name; else a number that is
  * free. See set.h.

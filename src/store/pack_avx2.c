@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pack_avx2.c - see table_bytes.h: looking at the values of a block, four at a time; built for x86-64 only.
  */

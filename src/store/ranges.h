@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ranges.h - the spans of a track by time: which overlap an interval, on which lane they are drawn, and what
  * they look like from far away.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ranges_test.c - range queries against walking all spans: with and without resolution; lanes without overlap.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * renumber.c - ids of tracks and categories depend on which thread met them first: number them by first appearance in
  * the file, and drop those that only a wrong guess met.

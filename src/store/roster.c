@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roster.c - what is known of ranks without their columns; see set.h.
  */

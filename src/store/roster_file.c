@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roster_file.c - rosters as bytes and back: what travels of ranks where their traces cannot. See set.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_index.h - rows by the value of an integer argument: correlation, External id, Python id.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_index_test.c - rows by id, for ids that lie close, far apart, repeat, are negative, and are absent.
  */

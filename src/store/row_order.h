@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_order.h - rows in the order of time: (start, longer first, row).
  */

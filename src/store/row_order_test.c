@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_order_test.c - rows in the order of time against a plain sort by the definition.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal.h - from the arrays that reading gave to a complete, immutable trace. Only readers use this.
  */

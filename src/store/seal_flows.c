@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_flows.c - flow arrows: pairs of s and f rows with one (category, id), bound to spans.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_gpu.c - GPU work: class, device, stream, the call that launched it, the operator behind it.
  *

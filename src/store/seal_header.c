@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_header.c - what the keys outside traceEvents say: rank, base time, devices, process groups.
  */

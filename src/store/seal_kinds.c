@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_kinds.c - what each event is: category first, then phase, then the dialect's process names.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_step_facts.c - see seal_step_facts.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_step_facts.h - what is known of each step: its completion, its activities, and whether it was recorded whole.
  *

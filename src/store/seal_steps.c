@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_steps.c - profiler steps and which step each row belongs to; Python parents.
  *

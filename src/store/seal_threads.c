@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_threads.c - one thread is one track, however its number is written.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_tracks.c - rows of each track in time order, B/E pairs, and the call tree of host threads (seal_tree.h).
  *

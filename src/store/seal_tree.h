@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seal_tree.h - the call tree of a track, made in one piece or in slices of time side by side. Only seal_tracks.c uses
  * this.

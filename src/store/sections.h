@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sections.h - a store as data: which arrays it has, how they are freed, checked, cached and dumped.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sections_test.c - a kind of store that is no trace is allocated, freed, checked, cached and dumped by the
  * same code: a graph of nodes with names and edges.

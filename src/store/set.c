@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set.c - the traces of a set: kept, let go, read again; see set.h.
  */

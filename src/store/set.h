@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set.h - several ranks as one set: what is known of each, its trace on demand, one clock for all.
  *

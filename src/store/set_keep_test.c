@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * set_keep_test.c - which traces of a set stay: what somebody looks at does, the rest goes beyond the bound.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shape.h - which keys an event has, in which order, and a walk over rows with their args.
  *

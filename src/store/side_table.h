@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * side_table.h - tables of a trace that are no events: per-step sums, link matrices, statistics of the exporter.
  *

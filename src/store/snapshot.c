@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.c - memory snapshots in the store: from the draft to sections, and their checks. See snapshot.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.h - what the CUDA caching allocator wrote down of itself: segments and blocks at one moment, and the
  * events that led there.

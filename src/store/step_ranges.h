@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_ranges.h - steps of recordings in which no profiler marks them: ranges that the program names so.
  */

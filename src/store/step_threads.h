@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_threads.h - which step a moment on a thread belongs to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree.h - questions about what is around every row, answered for all rows in one pass.
  *

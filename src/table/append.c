@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * append.c - the rows of one table after those of another; see table.h.
  *

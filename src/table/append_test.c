@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * append_test.c - tables after each other, as bytes and back, and as views.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrow.c - a table through the Arrow C data interface, as a stream of one struct batch.
  *

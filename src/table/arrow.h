@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrow.h - what the two Arrow exports share: types, metadata and null counts.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrow_ipc.c - a table as an Arrow IPC stream, or as an IPC file (Feather): what pyarrow, polars, duckdb and others
  * open.

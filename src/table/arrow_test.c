@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrow_test.c - both Arrow exports, decoded by hand: the C stream through its callbacks, the IPC
  * stream message by message with a FlatBuffers reader of its own.

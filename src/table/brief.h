@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * brief.h - the names of a column as a terminal shows them, so that rows stay distinct.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * brief_test.c - names that look alike when they are short are shown by where they differ.
  */

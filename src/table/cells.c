@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cells.c - the public read side of a table; see holotrace.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv.c - comma-separated values as in RFC 4180, for programs.
  *

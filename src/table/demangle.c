@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * demangle.c - see demangle.h. The grammar is that of the Itanium C++ ABI, §5.1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * envelope.c - what JSON says around the rows of a table: the question, the files, and what to ask next.
  *

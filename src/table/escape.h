@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * escape.h - names from a trace are a stranger's bytes: made safe to show.
  *

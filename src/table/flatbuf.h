@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flatbuf.h - the part of FlatBuffers that Arrow IPC headers need, written front to back.
  *

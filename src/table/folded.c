@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * folded.c - lines that flame graph programs read: a stack, a blank, a number.
  *

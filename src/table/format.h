@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * format.h - numbers as people read them (text, md, html), and exactly (csv, json).
  *

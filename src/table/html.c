@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html.c - one <table> element, for notebooks, pages and reports; it brings no style of its own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.c - one JSON object with schema and values, for programs; docs/envelope.schema.json describes it.
  *

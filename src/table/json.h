@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.h - pieces of a table as JSON, which json and ndjson have in common.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * md.c - a Markdown table with humanised numbers, for reports and comments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ndjson.c - the same as json.c line by line, for programs that read while we write.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * note.h - the lines under a table as data: severity, kind, values, and what to run next.
  *

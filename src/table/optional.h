@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * optional.h - cells that may be null, read with what stands for none.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * origin.h - where a table comes from: the question, the selection and the files, for the envelope of JSON.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * out.h - what renderers write to: text in a small buffer (base/emit.h) that drains to a sink.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pool.c - the strings of a table: each distinct text once, at an address that never changes.
  *

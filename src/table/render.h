@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render.h - what a renderer is. Add one: write src/table/x.c with ht_render_x, add its line to renderers.def.
  *

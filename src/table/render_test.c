@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render_test.c - what each format prints, that nothing harmful gets through, and that csv and json
  * read back as the table's own values. Arrow has its own test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shorten.h - long names in few cells, keeping what tells them apart.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shorten_test.c - long names in few columns, and mangled ones as they were written.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * storage.h - how a table lies in memory; for the files of this folder only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.c - building a table cell by cell, and reading it back; see table.h and storage.h.
  *

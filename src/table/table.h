@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.h - the result type: typed columns, appended cell by cell by an analysis, rendered elsewhere.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_test.c - cells go in and come out; nulls, text, limits, faults.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_test_help.h - what the tests of this folder share: a context, a table with
  * every type and every nasty value.

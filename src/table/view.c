@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.c - where, sort, top and columns, once for all tables; see table.h.
  */

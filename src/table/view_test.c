@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_test.c - where, sort, top and columns: what they keep, in which order, and what they refuse.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * where.c - see where.h. A recursive descent over the text itself; each rule is one function.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * where.h - the language of --where, as a tree; knows no table.
  *

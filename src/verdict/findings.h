@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * findings.h - what is known of a run as a whole, from the facts that the single verbs show.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * found_path.h - the critical path of the job, by what bounds it, and what each bound would save (findings.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * found_runtime.c - see found_runtime.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * found_runtime.h - what a run did beside its steps: iterations of a serving engine, and compilations inside the window.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rules.h - what rules of advice have in common: facts of ranks (model/advice/rule_facts.h), words, verdicts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rules_memory.c - the rules about memory snapshots: as memory-snapshot tells it, of the rank that has most of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rules_npu.c - rules of advice about NPUs; what they are decided by is in model/advice/npu_facts.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rules_ranks.c - rules of advice about ranks that communicate: what that takes, and who keeps whom waiting.
  */

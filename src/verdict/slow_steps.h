@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_steps.h - which steps of a run take so long that they say nothing of the others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_facts.h - the steps of one rank as findings.h brings them together: how long, and what they go to where no GPU
  * work tells.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * telling.h - findings of a run as rows: a label, what was found, the events behind it and where to look next.
  */

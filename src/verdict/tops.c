@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tops.c - the time of one rank by operator, kernel, module and collective; see findings.h.
  *

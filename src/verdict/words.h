@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * words.h - texts of verdicts: they lie in an arena and are never NULL; that there was no memory for one is remembered, and
  * asked for at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * annotation.h - values of Perfetto's DebugAnnotation as JSON text.
  *

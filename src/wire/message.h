@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.h - Protocol Buffers being written: a message is bytes that fields are put behind.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perfetto.h - the messages of Perfetto traces: numbers of the fields that are read or written.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire.h - Protocol Buffers as bytes: numbers of seven bits a byte, fields of a message.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * convert.h - a set of traces as files: one per rank, or all in one.
  */

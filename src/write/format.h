@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * format.h - what trace files can be written as, and what all of them share: the trace being written, hooks that add to it.
  *

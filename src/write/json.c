@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.c - traces as Chrome JSON: what was read is written back, key by key.
  *

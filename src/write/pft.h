@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pft.h - a trace as packets of a Perfetto trace, private to the files pft*.c.
  *

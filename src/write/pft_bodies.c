@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pft_bodies.c - what a row says, as fields of a TrackEvent: name, category, args, arrows; see pft.h.
  */

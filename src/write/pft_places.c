@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pft_places.c - tracks of a Perfetto trace: processes, threads and streams, lanes beside them, counters; see pft.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pftrace.c - traces as Perfetto's packets, for ui.perfetto.dev and trace_processor, and back to Holotrace.
  *

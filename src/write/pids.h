@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pids.h - process ids that stay apart when several ranks go into one file.
  *

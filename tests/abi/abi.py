@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What programs that were linked against the library rely on, as a list of lines.
 
     tests/abi/abi.py accept BUILD_DIR    write the list of this version, tests/abi/MAJOR.MINOR.abi

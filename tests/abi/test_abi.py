@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library's interface as programs were linked against it: see abi.py."""
 import difflib
 import os

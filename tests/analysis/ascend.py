@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ascend's directories made by hand: what tests of several subjects share."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the critical path share: traces by hand, its views as Python values, and what holds for any path."""
 import collections
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The profiler's views computed from their definitions, twice: as they should be, and as the TensorBoard plugin has them.
 
 The plugin's tables are the reference. Where it is wrong on purpose or by mistake (docs/departures-from-tensorboard.md)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Advice: what the TensorBoard plugin recommends for its sample, what is planted in ours, hints that can be followed."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ascend's directories: tables of every age become events and side tables, by the names of their columns."""
 import gzip
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ascend's databases: the same answers as from the tables of the same rank."""
 import os
 

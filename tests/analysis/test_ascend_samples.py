@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ascend's own samples: what its plugin and its exporter say of them."""
 import csv
 import decimal

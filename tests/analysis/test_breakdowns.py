@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Breakdowns of GPU time: temporal, kernels, annotations, idling, communication overlap.
 
 Three kinds: tiny traces whose answer is worked out by hand, properties that must hold on every bundled

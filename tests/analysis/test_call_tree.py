@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """call-tree over recorded traces: sums that a script of its own found, and sums against lists.
 
 The traces of the repository run always; one below $HOLOTRACE_EXTRA_DATA when it is set.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queues, copy bandwidth, launches, kernel sequences and hardware counters."""
 import collections
 import math

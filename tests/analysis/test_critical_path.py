@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical path: graphs worked out by hand, rule by rule.
 
 Whole answers worked out by hand are in tests/cases/critical-path.

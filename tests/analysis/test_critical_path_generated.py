@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical path of generated traces: those of a simulated machine, whose answers are known, and senseless ones."""
 import collections
 import random

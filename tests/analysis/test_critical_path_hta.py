@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical path: HTA's own results.
 
 Those of our recordings are in tests/golden-hta; those of other traces are read from beside

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical path of recordings: properties that hold for each, and across ranks."""
 import collections
 

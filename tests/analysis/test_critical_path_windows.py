@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical path: which window it is of, what happens when events take longer or shorter, and how much they may."""
 import pytest
 

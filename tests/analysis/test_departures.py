@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One departure of each class in docs/departures-from-hta.md, on bundled traces.
 
 Each test asserts our value of the steps that HTA looks at and HTA's value with --hta-compat, where that is offered.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """efficiency against PyTorch's own counter, and against figures worked out from the definitions.
 
 tests/data/flops has one annotation per kind of operator, forward and backward, and what torch.utils.flop_counter says of each.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One recording as text and as database: every verb gives the same answer, and health says so, or what differs."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gate: planted slowdowns are found, noise is not."""
 import json
 import random

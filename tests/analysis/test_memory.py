@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory timelines of traces and of raw timeline files."""
 import gzip
 import json

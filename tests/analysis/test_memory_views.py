@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory views against what the TensorBoard plugin computes, cell by cell.
 
 The plugin's tables are beside $HOLOTRACE_EXTRA_DATA (golden/tb_plugin). Where a trace has modules, the plugin moves

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules of advice about NPUs: each fires on what it is for, costs what it should, and is unknown without its data."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A row that lacks a cell is an error, wherever the cell is forgotten.
 
 Statements that put a cell into a table are taken out of the sources one at a time, in a scratch folder: the one object is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stacks of more names than anyone reads."""
 from tiny import rows
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The summary says what the other verbs say, its hints can be followed, and it names what was planted."""
 import gzip
 import json

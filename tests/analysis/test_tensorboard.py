@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """steps, operators, kernels and modules against the TensorBoard plugin's own tables, cell by cell.
 
 tests/golden-tensorboard has what torch-tb-profiler 0.4.3 computes for recordings of this repository; for more of them

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No upper bound of advice exceeds what the critical path's what-if allows without what the check is about."""
 import csv
 import io

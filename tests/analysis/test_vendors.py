@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every analysis answers on traces of every vendor, on CPU-only ones, and on one rank."""
 import csv
 import io

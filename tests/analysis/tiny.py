@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tiny traces by hand, and HTA's tables, for the tests of analyses."""
 import csv
 import glob

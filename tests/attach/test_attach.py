@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--attach: what a file is, is told by its content; it belongs to ranks; wrong ones are said; totals stay."""
 import json
 import shutil

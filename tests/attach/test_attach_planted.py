@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that are made up, so that every answer is known: a serving engine with graphs of two sizes that schedules ahead, and a compiled
 model with two graphs and a recompilation inside the window."""
 import csv

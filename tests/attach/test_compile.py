@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs of torch.compile: source lines from the structured log, recompilations with their reason, CUDA graph trees."""
 import csv
 import gzip

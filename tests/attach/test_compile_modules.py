@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules of generated code by the parameters that its calls read and the gradients that they write, and fused time by what lines compute."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whose kernel it is: operators of graph kernels by capture and eager run, refusals, and totals that stay."""
 import ast
 import csv

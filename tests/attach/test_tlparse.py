@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tlparse (PyPI) makes of a structured log and what --attach makes of it agree: compile ids, graphs, reasons."""
 import csv
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What others put in the way: links where files are to be written, cells without an end, names that are code."""
 import html.parser
 import json

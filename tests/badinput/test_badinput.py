@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Input that cannot be read, or wants to hurt: a clear message, exit 3 or 4, bounded memory and time.
 
 "Cannot be read" is exit 3, beyond an explicit limit exit 4, with the file's name and what to do. Input that is odd but holds events is

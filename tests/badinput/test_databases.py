@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Databases that somebody else wrote: what their schema and pages claim costs no more than their bytes."""
 import sqlite3
 import struct

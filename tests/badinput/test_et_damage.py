@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution traces that are hard: a million nodes deep, cut anywhere, little memory."""
 import gzip
 import os

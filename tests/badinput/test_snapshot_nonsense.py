@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory snapshots that are well formed and make no sense: blocks over each other, segments that come and go anywhere, sizes at the edge of
 64 bits. Every view answers; nothing is negative, and no free run is longer than what is free."""
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the plain-text cases: a why, tiny inline traces, commands, what must come out.
 
     Prose that says why the case exists, up to the first section.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: options, exit codes, errors, formats, files, help, completion, man pages."""
 import fcntl
 import json

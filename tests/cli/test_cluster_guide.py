@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/cluster.md: what it tells to do in a job works as it stands there."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every line of docs/cookbook.md works: commands, queries and Python, on the bundled traces."""
 import os
 import re

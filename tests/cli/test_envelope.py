@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The envelope of JSON: one shape for every verb, described in docs/envelope.schema.json; the same line by line."""
 import gzip
 import json

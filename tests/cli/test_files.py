@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that the program writes: they appear whole, replace nothing that is being read, and leave no trace of
 a run that was ended."""
 import gzip

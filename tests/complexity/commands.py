@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every verb, and options that take other paths through the program, for measuring on hard shapes."""
 
 #: Options beside the plain verbs that take other paths through the program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What programs use: processor seconds, peak resident bytes, exit code, and what they say to standard error.
 
 A process begins its peak where the process that started it stood, so whatever measures must itself be small; a test

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one answer of `holotrace serve` costs: processor seconds and peak resident bytes of a server that has read a trace."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What call-tree writes grows with what it says: deep calls with many inside do not repeat all of their paths and lists."""
 import csv
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time and memory grow with the file, not with its square: every verb on every hard shape.
 
 Coarse, for machines that do other things at the same time: processor time, a generous factor, and only what took

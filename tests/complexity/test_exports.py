@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time grows with an export of Nsight Systems, however many processes, devices or names of it there are."""
 import sqlite3
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Time grows with the file for what is beside traces: tables of many columns, execution traces of many groups."""
 import json
 

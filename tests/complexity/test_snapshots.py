@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory snapshots and timelines: four times the events, failed requests or files take four times as long, not sixteen."""
 import pickle
 

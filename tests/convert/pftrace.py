@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perfetto traces in Python: a writer of fields, and a decoder that knows nothing of Holotrace.
 
 Both are written from Perfetto's message definitions, so that neither can agree with the C code by accident.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces written again: nothing lost, nothing changed, filters and merges say what they do.
 
 Expectations are derived from the source with Python's json module and decimal arithmetic. Round trips

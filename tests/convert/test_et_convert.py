@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """et-convert: Chakra's messages by an independent decoder, and what is written read again."""
 import ast
 import csv

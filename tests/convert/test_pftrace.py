@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perfetto traces: what is written reads back as the same trace, an independent decoder sees what it should, and
 traces of other producers become timelines. Numbers of foreign traces are worked out by hand in each test."""
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perfetto traces of a made-up producer: Chrome's events, threads with tracks, GPU work, compressed packets, cut anywhere. What
 verbs say is held against the events that were put in, and of cut files against those whose packets are whole."""
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What newer producers write beside slices: compute kernels and counters by numbers, who started GPU work, names of the machine's processes."""
 import json
 

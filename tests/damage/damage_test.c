@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * damage_test.c - one damaged byte costs at most the event it is in, and never in silence.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What make dist made, as users meet it: systems that have nothing of ours.
 
 Looks at dist/, or at what HOLOTRACE_DIST names; without it there is nothing to test. Programs run in a root

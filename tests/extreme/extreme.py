@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces whose numbers are as large as files can write them, and every verb with every option.
 
 Each trace is a small, complete run (steps, annotations, operators, launches, kernels, copies, collectives, waits,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command line on traces that are read once: in_process.py FILE... < LINES
 
 LINES is a JSON list of (verb, number of sets, options), as extreme.command_lines gives them. Each is named on standard

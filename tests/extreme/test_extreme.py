@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No number in a file, however large, makes arithmetic overflow: every verb and option on extreme traces.
 
 Under `make sanitize` the program reports signed overflow, bad shifts and conversions itself, and any report fails

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz.h - what the fuzz targets share: bytes as a file, a set from it, outputs to compare.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_attach.c - any bytes as what joins a trace: structured logs of torch.compile with wrappers and provenance, generated code and
  * provenance on disk, rules for annotations, annotations of graph nodes, captures.

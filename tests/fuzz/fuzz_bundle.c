@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_bundle.c - any bytes as a part of an analysis: refused, or one whose table can be made.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_cache.c - any bytes as a cache file: rejected, or the same store. Never another store.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_chakra.c - any bytes as Chakra's messages: the same as for the JSON of an execution trace.
  */

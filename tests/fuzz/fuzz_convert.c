@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_convert.c - what is written reads back: a converted trace converts to the same bytes again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_db.c - any bytes as a database of Ascend or of Nsight Systems, behind the line that all of them start with.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_et.c - any bytes as the JSON of an execution trace: reading, lists, the linter, linking, every form that can be
  * written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_et.h - what the targets for execution traces share: everything that can be done with one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_events.c - any bytes as the events of a Kineto file.
  *

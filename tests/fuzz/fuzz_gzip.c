@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_gzip.c - any bytes behind a gzip header: inflate, damage, several members; by one thread and by many, with the
  * same outcome.

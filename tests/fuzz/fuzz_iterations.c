@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_iterations.c - any text as the name of an annotation: the grammars of serving engines.
  *

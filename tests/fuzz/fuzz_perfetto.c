@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_perfetto.c - any bytes as a Perfetto trace, but for texts: these may be lists of other files, devices among them.
  */

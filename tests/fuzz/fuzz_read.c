@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_read.c - any bytes as a trace file: the scanner, the tolerant reader, links, info, health.
  *

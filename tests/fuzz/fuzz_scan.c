@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_scan.c - the SIMD scanner and its scalar twin see the same event in any bytes.
  *

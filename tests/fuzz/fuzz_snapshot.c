@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_snapshot.c - any bytes as a memory snapshot: pickle, JSON or page.
  */

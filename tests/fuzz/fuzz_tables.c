@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_tables.c - any bytes as one of the files that are no lists of events: tables, communication, memory timelines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_where.c - any text as a view: filter, sort order, columns.
  *

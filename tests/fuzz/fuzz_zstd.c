@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_zstd.c - any bytes behind a zstd magic number: frames, damage, skippable parts.
  */

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Make the seed corpora from the bundled traces and the cases.
 
     tests/fuzz/make_seeds.py        rewrites tests/fuzz/corpus/<target>/seed-*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay_test.c - the corpora of all fuzz targets as ordinary tests, without clang.
  *

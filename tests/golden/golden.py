@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Golden results: every bundled run through every analysis, as CSV in this folder.
 
 <run>/<analysis>.csv holds the table as the program prints it. Long tables are cut after the first rows, and so are

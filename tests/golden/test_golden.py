@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every analysis over every bundled run prints what was accepted before. `make accept` rewrites."""
 import pathlib
 import sys

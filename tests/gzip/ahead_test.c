@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ahead_test.c - a gzip file that several threads inflate gives the same bytes, damage and positions as one that
  * the decoder reads alone, whatever is in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deflate_test.c - random text written with random codes is read back, from any block on, in any pieces; what is not
  * deflate is refused; what is accepted of damaged data means the same to the library that reads them otherwise.

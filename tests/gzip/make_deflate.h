@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * make_deflate.h - writes deflate data (RFC 1951) and gzip members around them for tests: any blocks, any codes.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A .json.gz is the same store with one thread, which inflates alone, and with eight, which inflate together.
 
 ahead_test.c compares the two ways byte by byte with chunks of its own choice. Here chunks are as large as they are, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The static library that is installed shows what the shared one exports, and nothing else."""
 import os
 import pathlib

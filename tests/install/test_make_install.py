@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """make install as packagers call it: below DESTDIR, with everything where the system looks for it; and make alone asks for
 nothing that only root may do."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """packaging/: what the recipes say agrees with the build; Debian's is built and installed, in make nightly."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tools/setup and tools/packages on systems that are not ours: each is a folder of commands, set as the PATH."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Arrow stream that the program writes, as pyarrow and polars read it.
 
 Runs in an environment that has them, for example a venv with pytest, pyarrow and polars; elsewhere

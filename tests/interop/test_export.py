@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The dataset that `holotrace export` writes, as pyarrow, polars and DuckDB read it.
 
 Runs in an environment that has them, for example a venv with pytest, pyarrow, polars and duckdb; elsewhere it skips and

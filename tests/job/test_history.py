@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`history`: runs in a store, change points by their definition, and which of them count.
 
 The oracle finds change points by the definition of Hunter's algorithm, sum by sum; Apache Otava itself is asked where it is installed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`what-if --operations` against its definition: small random jobs by brute force, published results where they are at hand.
 
 The oracle is written from the definitions of the published straggler analysis: dependencies as sets, the replay by relaxing all of them until

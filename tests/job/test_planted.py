@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`what-if` on jobs that were made twice, with and without something slow: without it, the replay of the slow one takes what the other took.
 
 A small machine makes the traces by its own rules: a thread launches and goes on, a stream runs one kernel after the other, an all-reduce

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`step-changes`: runs whose steps change in a known way."""
 import csv
 import io

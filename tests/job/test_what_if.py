@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`what-if` on traces: jobs whose step times with other durations are known.
 
 A job is made of ranks that compute, reduce together and wait for that, step by step; what it would take otherwise follows from the recipe.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Selectors and values of `what-if --scale`, and ready questions, on a job whose every millisecond is known.
 
 A step of each of two ranks, on one thread and one stream:

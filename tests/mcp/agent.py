@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A client of the Model Context Protocol over the program's standard input and output, for the tests."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists and calls every tool with the TypeScript SDK: node sdk_client.mjs MODULES PROGRAM LOGDIR; prints JSON.
 import { pathToFileURL } from "node:url";
 

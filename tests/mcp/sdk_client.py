@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lists and calls every tool with the official `mcp` package: PYTHON sdk_client.py PROGRAM LOGDIR [URL]; prints JSON."""
 import asyncio
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Five planted problems, each found by a client that follows `next` and thinks of nothing: four calls at most."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The server for agents: the protocol, every tool, what it refuses, and that nothing is left behind."""
 import base64
 import json

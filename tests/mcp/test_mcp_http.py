@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agents over HTTP: POST /mcp of `serve` answers what `holotrace mcp` does, behind the same guard as the page."""
 import json
 import socket

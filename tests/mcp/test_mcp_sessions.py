@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions of agents over HTTP: what is remembered between requests, what one request cancels of another, and their end."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The official clients list and call every tool: PyPI's `mcp` and npm's SDK, where they are installed.
 
 HOLOTRACE_MCP_PYTHON is a Python that has `mcp`, HOLOTRACE_MCP_NODE a folder node_modules that has the SDK; without them the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """holotrace-mpi: however many processes, the bytes are those of one; and nobody waits for who is gone.
 
 Skipped where no MPI was found when the program was built."""

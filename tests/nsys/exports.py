@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exports of Nsight Systems, made as its exporter makes them: tables that are empty are not there."""
 import sqlite3
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exports of Nsight Systems against plain SQL over the same file, and rules of the reader one by one."""
 import csv
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Schemas that would run something: nothing of an export is evaluated, be it whole, cut short, or damaged in its schema."""
 import pathlib
 import sqlite3

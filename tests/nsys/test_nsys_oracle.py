@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exports of a made-up job of two GPUs, and what verbs say of them against sums over the rows that were written."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Payloads of NVTX by their schemas, and numbers that the file's own enumerations explain."""
 import struct
 

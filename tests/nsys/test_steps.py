@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Steps of exports: ranges that the program calls so, where they repeat regularly."""
 import pytest
 

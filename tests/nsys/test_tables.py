@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every table that docs/formats/nsys.md names, with random rows, against plain SQL over the same file."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a device did, straight from the definitions, one nanosecond border at a time.
 
 Works on a list of pieces of GPU work of one rank; quadratic and plain on purpose.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pairs of simulated recordings for the gate: of the same program, with one kernel slower, with one rank slower, with slower links, with a
 CPU that does more in every step, and of the same program with more steps recorded.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is inside what, straight from the definition and as slowly as that takes.
 
 An annotation holds what starts in [start, end) on its thread; its end is not later than that of the operator it

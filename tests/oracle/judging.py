@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the program says about a simulated run (runs.py), held against its truth: by cells, never by sentences."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """More runs whose truth is known, as runs.py has them: jobs in three dimensions, pauses of single ranks, what hides behind other work."""
 import random
 

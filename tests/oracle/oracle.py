@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a trace holds, derived with the standard json module and decimal arithmetic.
 
 Slow and plain on purpose: this is the second opinion that the engine is compared with. It reads

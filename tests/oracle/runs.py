@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs whose truth is known: jobs for simulate.py, what is wrong with them, and what each verb should say.
 
 A maker takes a seeded generator and returns a Run. Truth is not copied from the program: what a slow set costs is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small simulator of training jobs: what hosts launch, what GPUs run, who waits for whom; written as traces.
 
 A job is a graph of nodes. Those of a host follow each other; a kernel starts when its launch has arrived, the kernel before

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution traces against Python's own JSON reader: every node, field by field."""
 import csv
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kernel-annotations, --annotation and --kernels-under against the definition, on every trace there is."""
 import collections
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The store equals what a plain Python derivation gives, for every trace at hand.
 
 Bundled traces run always; those below $HOLOTRACE_EXTRA_DATA when it is set. Compared are the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulated runs with known truth (runs.py, more_runs.py): who is slow, by how much, why, and what a step is bound by."""
 import csv
 import io

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the app share: waiting until a view is drawn, reading its tables back as values.
 import { check, frames, launch, open } from "./browser.mjs";
 export { check, frames, launch, open };

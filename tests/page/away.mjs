@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server ends and comes back while the page is open: node away.mjs PROGRAM LOGDIR PORT RUN
 import { spawn } from "node:child_process";
 import { go, launch, open, settle } from "./app.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests in Chromium share: a browser, pages that note every error, checks that say what differs.
 import { createRequire } from "node:module";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters in the timeline: node counters.mjs URL RUN. Each series is a row with its name; the pointer reads its value and unit,
 // and the table of all of them is a click away.
 import { check, launch, open, quiet } from "./browser.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the page says when there is nothing to show, or not everything: node errors.mjs SCENARIO URL LOGDIR [FILE].
 // Files are put and removed here, while the page is open.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * format_cells.c - values and names as the terminal writes them, for the comparison with the page.
  *

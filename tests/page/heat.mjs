@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours of the same things on the page and in the report, in both themes: node heat.mjs PAGE_URL KERNELS_URL REPORT_FILE
 // prints {light: {page, report, low, high}, dark: ...}, each of page and report the cells of the heat map and the bars of kernels.
 import { pathToFileURL } from "node:url";

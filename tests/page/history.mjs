@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The history of runs: changes and latest numbers are the command line's; a row opens the series with its changes marked.
 // node history.mjs URL WANTED.json PICTURES
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A page full of hostile names: node hostile.mjs URL NAME. Nothing of them runs, and they are shown as they are.
 import { check, launch, open, quiet } from "./browser.mjs";
 

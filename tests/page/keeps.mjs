@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the timeline keeps: node keeps.mjs URL RUN OTHER. Another run starts with its own time; marks, pins and what is
 // collapsed are in the URL and survive a reload, and going back does not take them away.
 import { check, launch, open, quiet } from "./browser.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The panel of a kernel that a graph launched: node origin.mjs URL RUN EVENT WANTED. WANTED is JSON of what the command line says about it.
 import { launch, open, quiet } from "./browser.mjs";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pictures of README and docs: node readme.mjs URL STRAGGLER SNAPSHOT OUT. Small enough to look at beside the text.
 import { go, launch, open, settle } from "./app.mjs";
 import { quiet } from "./browser.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report in Chromium: node report.mjs URL EXPECTED.json SCREENSHOTS. EXPECTED has, by verb, the table as the command
 // line gives it.
 import { readFileSync } from "node:fs";

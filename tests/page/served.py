@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server over traces for the tests of the page, and what the command line says to the same questions."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Iterations of a serving engine: node serving.mjs URL RUN OTHER WANTED FOLDER. The run has a tab with a chart of its iterations, whose tips say what the
 // command line says (WANTED: JSON of name, wall time, GPU time and the phases); the other run, which serves nobody, has no such tab.
 import { check, launch, open, quiet } from "./browser.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of a page: node shoot.mjs URL OUT_PREFIX WIDTH,WIDTH light,dark [HEIGHT]. Prints errors of the console.
 import { launch, open, quiet } from "./browser.mjs";
 

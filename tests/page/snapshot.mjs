@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory view of a run of snapshots: findings first, bands whose heights are the engine's, the peak marked, a band's blocks
 // with the user's own line first, the map of addresses at a chosen moment, zoom. node snapshot.mjs URL WANTED.json PICTURES
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A large snapshot in the memory view: how long until its bands are drawn, how much was sent for it, and how many frames a second
 // the picture keeps while the pointer moves over it. node snapshot_large.mjs URL FRAGMENT; prints JSON.
 import { launch, open, quiet } from "./browser.mjs";

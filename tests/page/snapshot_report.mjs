@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory in the report: live bytes by key, as bands, with the peak marked and explained. node snapshot_report.mjs FILE TITLE KEYS NOTE
 import { pathToFileURL } from "node:url";
 import { check, launch, open } from "./browser.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's state is its URL: views, group-bys, order, filter, ranks; reload and back show the same. Search, keys,
 // drill-down and downloads too. node state.mjs URL IDS WANTED
 import { check, checkTable, go, hash, launch, open, readTable, settle } from "./app.mjs";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of 100,000 rows in the gallery: order, filter, columns, and how fast it scrolls. node table.mjs URL
 import { check, frames, launch, open } from "./browser.mjs";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tab in TensorBoard: tensorboard.mjs URL SCREENSHOT. The page inside shows the verdict of a run, of the whole trace as the profiler's own
 // plugin does, also of another run, and another view, which is there again after a reload and by its address.
 import { launch } from "./browser.mjs";

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the page computes itself: places in the URL, links, filters, trees. Numbers are the engine's."""
 import json
 import shlex

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the page weighs, and the table of files inside the program, with and without Node."""
 import gzip
 import hashlib

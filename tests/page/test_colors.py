@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text can be read and marks can be seen, in both themes: WCAG's contrast over the tokens and over hashed hues."""
 import colorsys
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The components in Chromium, on the made-up data of the gallery; pictures go to build/screenshots."""
 import pathlib
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page when there is nothing to show, when files are broken or go away, and when names are hostile."""
 import json
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Page and terminal write the same text for the same value, and shorten names alike."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The timeline's panel says whose kernel it is: of one that a graph launched, by the capture that lies beside the trace."""
 import json
 import shutil

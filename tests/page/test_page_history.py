@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The history of runs on the page, in Chromium, against the command line's numbers: alone, and beside traces."""
 import json
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory snapshots on the page and in the report, in Chromium, against the command line's numbers."""
 import json
 import shutil

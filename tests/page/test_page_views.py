@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every view of the page on the bundled traces, in Chromium: the numbers are the command line's, nothing is wider than
 the page, and the console is silent. With HOLOTRACE_LONG pictures of both themes at two widths are kept in build/screenshots.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report as one page: what is in the file, and what Chromium makes of it."""
 import json
 import pathlib

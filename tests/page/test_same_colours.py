@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Page and report draw the same thing in the same colour, in both themes, and the rank that keeps the others waiting is what stands out."""
 import json
 import urllib.parse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tab of serving engines: iterations over time, coloured by phase, with the command line's numbers; without any it is not there."""
 import json
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page as a tab of TensorBoard, in Chromium.
 
 Runs in an environment that has TensorBoard, for example a venv with pytest and tensorboard; elsewhere it skips and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trace view in Chromium on bundled traces: search, links and arrows, clicks, keys, selection, state in the URL. What
 is right is what the command line says: events with their times, launches and classes.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trace view in Chromium: node timeline.mjs URL RUN FACTS SHOTS. FACTS is JSON of what the command line says about
 // the run (test_timeline.py); the script checks what can be seen, and prints as JSON what the selection's sums were.
 import { check, frames, launch, open, quiet } from "./browser.mjs";

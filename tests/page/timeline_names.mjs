@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that are markup, in the trace view: node timeline_names.mjs URL RUN NAMES. They are texts everywhere: on spans,
 // in tips, in the panel, in the search; nothing of them runs.
 import { check, launch, open } from "./browser.mjs";

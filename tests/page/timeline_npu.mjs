@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An NPU's layers and flows: node timeline_npu.mjs URL RUN SHOTS. Flows are found from a kernel of the hardware's layer.
 import { check, launch, open, quiet } from "./browser.mjs";
 import { join } from "node:path";

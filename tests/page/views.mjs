@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every view: its tables have the command line's values, nothing is wider than the page, the console is silent, axe finds
 // nothing in either theme, and a
 // picture is kept of each in both themes and at two widths where a folder for them is named. node views.mjs URL WANTED.json [PICTURES]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the page share: Node, its packages, Chromium, and modules of web/src run in Node."""
 import json
 import os

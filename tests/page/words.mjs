@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the overview of the first run says, as text. node words.mjs URL
 import { launch, open, settle } from "./app.mjs";
 

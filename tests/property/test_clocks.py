@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranks on one clock: shifting or stretching a rank's clock changes no answer by more than its uncertainty, and what
 different tables say about the same collectives agrees."""
 import csv

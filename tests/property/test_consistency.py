@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables that cannot both be true: what one analysis says, another one must not deny.
 
 On the bundled runs, on those of $HOLOTRACE_EXTRA_DATA, and on small traces at random: several devices, streams,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Annotations of serving engines, made up from their grammars: what `iterations` reads of each is what went into it."""
 import csv
 import io

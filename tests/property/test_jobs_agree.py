@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Verbs that look at one job from different sides say the same: step time, idle and exposed time, matched calls, what a slow rank costs.
 
 On the bundled runs and on simulated jobs (tests/oracle) of 8 to 64 ranks: data parallel with buckets, tensor parallel,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranks in pieces: however ranks are grouped into parts, and in whatever order parts are merged, the table is
 that of one run over all of them."""
 import itertools

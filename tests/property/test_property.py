@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Things that must not matter do not matter: chunking, threads, cache, compression, order.
 
 The judge is the canonical dump, a text that determines the whole store.

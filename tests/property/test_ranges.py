@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Links do not depend on how rows are cut into ranges and tracks into slices of time.
 
 Small pieces of text (--chunk-bytes) mean small ranges of rows, too, so that a trace of some hundred events has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One selection, one total: every verb that counts GPU activities counts the same ones, whatever steps are chosen.
 
 Every analysis of the registry is here, with what it counts or as one that counts nothing of the kind, so that a new one has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The profiler's views agree with each other and with the breakdowns: what one of them adds up, another one has too."""
 import collections
 import json

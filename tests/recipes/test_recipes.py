@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONTRIBUTING's recipes, followed: one of each is added to a copy of the tree, which is then built and asked for it.
 
 An analysis, a column, a view of the page, a reader, an output format and an event of the recorder. What a recipe does not say

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the recordings of cuda_work.cu must hold: check_cuda.py TIMELINE [EXECUTION_TRACE]."""
 import json
 import pathlib

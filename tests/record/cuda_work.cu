@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_work.cu - a small CUDA program to be recorded, from outside and from inside.
  *

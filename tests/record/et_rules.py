@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every execution trace must satisfy, whoever wrote it; and whether two of them say the same.
 
 Written from the format's description, not from the recorder: ids and parents, threads, order in the file,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fake_cupti.c - a CUPTI that reports what a test asks for, where there is no GPU.
  *

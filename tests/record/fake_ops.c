@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fake_ops.c - a program that calls operators which do nothing, to be recorded: fake_ops SCENARIO PATH.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Everything about the recorder that needs a GPU: gpu_check.sh BUILD_DIR LOG_DIR.
 #
 # BUILD_DIR holds the built programs, libraries and Python package; python3 must have torch, and nvcc must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nvtx_ranges.c - a program with NVTX ranges and no CUDA, for `holotrace record`.
  *

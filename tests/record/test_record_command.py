@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """holotrace record: a program with NVTX ranges, run unchanged."""
 import json
 import pathlib

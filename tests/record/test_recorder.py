@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder against a stream of fake operators: every scenario of PyTorch's own test of its observer,
 and what threads, forks, exits, kills and limits do to a recording."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder against real PyTorch: the scenarios of its own test of the execution trace observer, with
 ours in its place; the graph of a training step compared with PyTorch's; and what both cost.
 

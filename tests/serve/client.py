@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server for tests, and plain requests to it."""
 import contextlib
 import http.client

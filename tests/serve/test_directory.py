@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A log directory that changes while it is served, and who may ask."""
 import contextlib
 import gzip

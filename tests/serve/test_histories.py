@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stores of many runs (holotrace history) below a log directory: listed, read and never written, whoever made them."""
 import csv
 import json

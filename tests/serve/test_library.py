@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library behind the server is loaded by who serves, and by nobody else."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every route over the bundled runs: the numbers are the command line's, and what is described is what is there."""
 import concurrent.futures
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests of every kind, for as long as is affordable: memory and open files stay where they were."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the trace view asks, against the list of events: search in both directions, sums of selections, links, curves."""
 import json
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """trickle.py PORT N: so many connections at all times, each with a beginning of a request and a byte more now and then.
 
 Who is closed comes again. Says when all are there; ends with its standard input, and says how many were closed.

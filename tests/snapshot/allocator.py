@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model of PyTorch's caching allocator that writes memory snapshots: what it says of itself is the truth of planted causes.
 
 Written from the rules that docs/memory.md and the allocator's documentation state, not from our replay: requests are rounded up to

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Categories derived from an execution trace, on a recording of ours: against the definition, and against what the model must hold.
 
 The oracle walks the two JSON files as docs/memory.md words it: addresses of storages from allocations inside operators with one new

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory timelines of the profiler: the raw file and the one that export_memory_timeline sums up have the same rows.
 
 Both were written by one run. The oracle is the summed file itself, and for times Python's own division.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pickles are read as Python reads them, and nothing in them runs.
 
 The oracle is Python's own pickle module. A tree stands where a snapshot has its settings, which converting writes out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots of our own runs, in which one thing each was planted, against the allocator's own figures.
 
 truth.json beside the data has what torch.cuda reported in the recorded program: peak and end of allocated and reserved

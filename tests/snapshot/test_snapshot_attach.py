@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A snapshot and the trace of the same run, recorded on our own GPU; both are larger than what the repository bundles."""
 import csv
 import io

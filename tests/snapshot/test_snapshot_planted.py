@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Causes planted in snapshots that a model of the allocator writes (allocator.py): every view against what the model knows.
 
 A leak whose tensors vary in size, beside state that the first step makes and a cache that is emptied; fragmentation; a CUDA graph's pool that

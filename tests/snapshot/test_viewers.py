@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What others report of the same file: the texts of PyTorch's own viewer, and mosaic's peak.
 
 The viewer, torch/cuda/_memory_viz.py, needs nothing but Python. It is that of an installed torch, or the file that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What torch's own viewer prints of a snapshot, `python -m torch.cuda._memory_viz`, equals our numbers.
 
 The texts of the viewer (torch 2.15) about our snapshots are kept as digests in data/viz.json: the lines of its flame graph of

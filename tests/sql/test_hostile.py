@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries that mean harm: each ends within its limits of time and memory, soon, whatever it asks for.
 
 Functions of SQLite that would not end have bounded twins, whose answers are those of SQLite itself, as Python has it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The prompt of `holotrace sql`, at a terminal of its own."""
 import fcntl
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is pushed down into the tables: the plan says so, and answers are the same as without.
 
 A plus before a column keeps SQLite from pushing its constraint down, so each query has a twin that looks at every row.

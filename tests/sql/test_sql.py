@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SQL over traces: what it answers, against other verbs and against plain computations over the file itself."""
 import collections
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_test.c - a rank's tracks by time, through the public interface.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * torture_test.c - the n-th allocation fails, the n-th read or write fails, for every n.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The field's words in every output (tools/words.def), and one table of sentences behind every face."""
 import json
 import os

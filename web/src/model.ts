@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server says and the page shows: the shapes of the HTTP interface (serve/openapi.json describes the
 // same for others). Everything is computed by the analyses; the page only formats. Times are integers of
 // nanoseconds. JSON numbers beyond 2^53 come as texts of digits in columns of type uint64, time and event.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the modules with HTA's names share. Nothing here is public."""
 
 try:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Call trees of frames that did not come from the engine, and walks over trees."""
 
 from typing import Callable, Dict, List, Optional

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The graph of a critical path: made by the engine, held as columns, looked at like networkx's."""
 
 from collections.abc import Mapping

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asking the engine, and reading its tables as numpy arrays and pandas frames.
 
 Tables of the engine are in nanoseconds, bytes and ratios; HTA's are in microseconds and percent. All

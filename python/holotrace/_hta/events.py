@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The events of a rank as the DataFrame that HTA's users know: t.traces[rank].
 
 Columns: index, the keys of the events in file order, one column per argument of the parser's

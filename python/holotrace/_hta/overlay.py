@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writing traces with what analyses found drawn into them."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTA's charts with plotly, in the colours of the classes of work.
 
 Functions return a figure, a list of figures, or None (an empty list) without plotly or data.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where GPU time goes: kernels, annotations, idling."""
 
 import logging

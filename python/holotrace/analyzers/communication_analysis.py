@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much communication is hidden behind computation."""
 
 import numpy as np

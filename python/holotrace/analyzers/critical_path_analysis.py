@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Critical path analysis: which events the time of an annotation hangs on.
 
 The graph, its longest way and the breakdown come from the engine. CPGraph shows them with HTA's

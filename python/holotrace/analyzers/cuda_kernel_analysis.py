@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launches: sequences of kernels, delays, statistics."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CUPTI counters with the operators that launched the kernels."""
 
 from typing import List, Optional

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers of the straggler analysis under HTA's names."""
 
 from typing import Tuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Profiler steps, and ranks that keep the others waiting."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queue length and memory bandwidth over time."""
 
 from typing import Dict, List, Optional

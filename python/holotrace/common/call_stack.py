@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Call stacks of threads: CallGraph(trace).get_stack_of_node(index, rank)."""
 
 from enum import Enum

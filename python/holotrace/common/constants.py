@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits that HTA's analyses know."""
 
 CUDA_MAX_LAUNCH_QUEUE_PER_STREAM = 1024

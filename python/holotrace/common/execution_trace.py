@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Execution traces under HTA's names: load one, correlate a rank's frame with it, add its columns.
 
 Nodes and events are joined by the engine on record function ids; HTA joins on External ids, which are another

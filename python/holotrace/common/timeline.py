@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Timelines of events with plotly: Timeline(events, symbol_table).plot(title)."""
 
 import logging

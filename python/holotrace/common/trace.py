@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trace: the traces of a run under HTA's name.
 
 Files are read by the engine when load_traces() or parse_traces() is called. t.traces[rank] is a

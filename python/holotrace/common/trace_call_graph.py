@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CallGraph: host call trees with GPU work as leaves, autograd threads under their backward pass.
 
 For a Trace the columns parent, depth, height, num_kernels, ... come from the engine and stay in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Call stacks of threads with GPU work as leaves."""
 
 import logging

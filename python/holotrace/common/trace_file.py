@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trace files: finding, reading and writing them as JSON."""
 
 import gzip

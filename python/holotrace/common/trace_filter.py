@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters of events: callables filter(df, symbol_table=None) -> rows of df.
 
 A filter whose columns df lacks logs a warning and returns df as it is.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading one trace file. Backends have HTA's names and are all the same reader."""
 
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Filters around one call of an operator: what runs under, after or before it."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TraceSymbolTable: names and categories as small integers.
 
 Ids follow the order of first appearance, so they are the same in every run.

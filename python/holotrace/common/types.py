@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of names and categories as patterns, and device types."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HtaConfig: settings from JSON files, later files overriding earlier ones."""
 
 import json

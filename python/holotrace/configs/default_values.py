@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which arguments of an event HTA's tables show, and constants of HTA's configuration."""
 
 from enum import Enum

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Switches that HTA reads from the environment. "1" is on.
 
 HTA rounds fractional microseconds unless HTA_DISABLE_NS_ROUNDING is set, and then has the noise of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arguments that HTA knows, by version, and functions that pick groups of them. There is one version."""
 
 from typing import Callable, Dict, List

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ParserConfig: which arguments become columns of t.traces, and which events are skipped.
 
 Every backend name is accepted and means the same reader. max_event_duration_us is enforced by the

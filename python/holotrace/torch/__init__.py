@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Record PyTorch's operators as an execution trace, at a small part of what PyTorch's own observer costs.
 
     python -m holotrace.torch build            once for each torch that is installed; needs a C++ compiler

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m holotrace.torch build | where"""
 import argparse
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build what connects the recorder with the torch that is installed.
 
 PyTorch's RecordFunction is C++ without a stable interface, so shim.cpp is compiled here, once for each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorder and its connection to torch, through ctypes."""
 import ctypes
 import errno

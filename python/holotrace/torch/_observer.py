@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """torch.profiler.ExecutionTraceObserver, with our recorder behind it.
 
 Differences from PyTorch's, all of them on purpose: a second registration in a process is refused instead

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim.cpp - PyTorch's calls to the recorder: one callback at the begin of a RecordFunction, one at its end.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers under HTA's names."""
 
 import holotrace._hta  # noqa: F401  says what is missing without pandas

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much memory the columns of a frame take."""
 
 import pandas as pd

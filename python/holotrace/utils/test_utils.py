@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Helpers of HTA's tests: data_provider runs one test method on several inputs, and where data is."""
 
 import contextlib

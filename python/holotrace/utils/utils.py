@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of kernels, merged intervals and other helpers under HTA's names."""
 
 import logging

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks of a trace file: validate_trace_format(path) -> (ok, errors)."""
 
 import sys

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collectives.c - what collectives wait for, and how fast they move data.
  *

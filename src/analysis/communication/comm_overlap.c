@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * comm_overlap.c - how much communication is hidden behind computation.
  *

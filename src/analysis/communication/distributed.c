@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * distributed.c - how computing and communicating share the steps of every rank, and what communication waits for.
  *

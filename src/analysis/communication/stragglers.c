@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stragglers.c - which ranks keep the others waiting, by how much, why, and at which collectives.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diff.c - what changed between two runs: step time, and what explains it by operator and kernel.
  *

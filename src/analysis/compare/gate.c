@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gate.c - is the test slower than the base by more than allowed, and more than noise: a yes or no for CI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attribution.c - whose GPU time it is, and how that is known.
  *

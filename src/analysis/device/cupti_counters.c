@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cupti_counters.c - hardware counters per kernel, with the operators that launched it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * efficiency.c - how close operators come to what the device can do, and what they could save.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_breakdown.c - what each stream waited for while it was idle.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_intervals.c - how long the idle gaps of each stream are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * iterations.c - how fast a serving engine answers: its iterations by phase.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_annotations.c - which user annotation each piece of GPU work belongs to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_breakdown.c - which kernels take the time, per rank and type, and how evenly over ranks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_sequences.c - which kernel sequences an operator launches, and how often.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_types.c - which kinds of work the GPU was doing, and which at the same time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels.c - which kernels take the device's time, with what properties, launched by what.
  *

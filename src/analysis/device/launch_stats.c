@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch_stats.c - launches with their GPU work: call time, run time, delay.
  *

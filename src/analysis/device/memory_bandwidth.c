@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_bandwidth.c - how fast copies and sets run, per direction.
  *

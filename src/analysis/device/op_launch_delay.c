@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_launch_delay.c - how long operators take until their kernels are launched and start.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_blocked.c - how long the launch queue of a stream was full.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_check.c - is an execution trace sound, and does it fit its Kineto trace?
  *

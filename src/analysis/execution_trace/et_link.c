@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_link.c - an execution trace with its Kineto trace: when each node ran, what it launched, what it waited for.
  *

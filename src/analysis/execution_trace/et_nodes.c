@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * et_nodes.c - the nodes of execution traces: what was called with what, under what, on which tensors.
  *

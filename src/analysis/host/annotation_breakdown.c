@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * annotation_breakdown.c - how long each user annotation took, on the GPU or on the host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_tree.c - every call of the host with its path, the launches inside it and the device work that they started.
  *

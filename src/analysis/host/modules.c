@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * modules.c - which modules take the time, forward and backward, on the host and on the device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operators.c - which operators take the time, on the host and on the device.
  *

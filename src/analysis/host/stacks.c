@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stacks.c - a flame graph: which stacks of Python functions, annotations and operators the time is spent in.
  *

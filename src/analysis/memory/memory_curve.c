@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_curve.c - allocated, reserved and active memory over time, and their peaks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_events.c - every allocation: who asked for it, how large, from when to when.
  *

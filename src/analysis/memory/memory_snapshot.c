@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_snapshot.c - what makes the peak, what leaks, why memory ran out: memory snapshots of the caching allocator.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_stats.c - which operators allocate, how much, and what they leave behind.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_timeline.c - memory in use over time, and its peaks.
  *

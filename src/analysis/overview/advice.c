@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * advice.c - what could be done about the time of a step, where the data supports it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * critical_path.c - what the time of each step was spent on, and what would make it shorter.
  *

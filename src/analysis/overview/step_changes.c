@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_changes.c - how steps change while a run goes on: new levels, trends, every k-th step that takes longer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.c - how long each step takes, and what its time goes to: kernels, memcpy, communication, calls, loading, the CPU.
  *

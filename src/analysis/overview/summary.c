@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * summary.c - a run in ten findings, each with its evidence and where to look next.
  *

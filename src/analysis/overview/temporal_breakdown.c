@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporal_breakdown.c - how much of a GPU's time is idle, computing, or neither.
  *

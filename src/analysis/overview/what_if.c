@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if.c - what slows a training job down, and what its steps would take otherwise: by replaying it with other durations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counters.c - what counter events say over time: bandwidth, clocks, memory, queues, whatever the recorder sampled.
  *

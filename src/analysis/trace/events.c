@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * events.c - the events themselves, with any column: what every other number can be walked back to.
  *

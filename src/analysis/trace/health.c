@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * health.c - what reading repaired, lost or found odd, and what that weakens.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy_facts.h - which kind of memcpy takes most time ("Memcpy HtoD (Pinned -> Device)"), how much it moves, and what its link could.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_doing.h - what the CPU does while a device waits for it: operators and calls, Python, or nothing that was recorded.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_growth.h - memory that grows from step to step, and who keeps it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_affinity.c - operators that NPUs have a fused one for; see npu_fusion.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_blocks.c - kernels whose blocks leave cores idle; see npu_fusion.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_facts.c - see npu_facts.h: kernels, calls and transfers. What tables and headers say is in npu_tables.c.
  */

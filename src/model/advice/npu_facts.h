@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_facts.h - what rules about NPUs are decided by, of one rank: further metrics of rule_facts.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_fusion.h - the metrics of npu_facts.h about work that is cut too small: cores that blocks leave idle, kernels and
  * operators that could be one.

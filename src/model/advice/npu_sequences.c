@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_sequences.c - kernels that follow each other again and again and could be one; see npu_fusion.h.
  *

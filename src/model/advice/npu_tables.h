@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_tables.h - the metrics of npu_facts.h that tables of the exporter and the recording's headers tell.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npu_values.h - args of rows that ascend: cells of the exporter's tables, whatever type they have.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule_facts.h - what rules of advice are decided by, of one rank: sums over its steps, with the event that stands for each.
  *

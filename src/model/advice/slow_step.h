@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_step.h - one step that takes much longer than the others of its rank, and with what.
  *

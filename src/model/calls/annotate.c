@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * annotate.c - see annotate.h. By the host: annotate_host.c.
  *

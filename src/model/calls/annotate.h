@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * annotate.h - which user annotations a row, or a piece of GPU work, belongs to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * annotate_host.c - the annotations that are open where rows start; see annotate.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attribution.h - what every row of a trace belongs to: annotations, modules, forward operators.
  *

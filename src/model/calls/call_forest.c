@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_forest.c - see call_forest.h. Which launch device work belongs to: call_match.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_forest.h - events of some categories as call trees, with the launches and the device work inside each.
  *

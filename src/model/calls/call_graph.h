@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_graph.h - the call trees of one trace with GPU work as leaves, and sums over subtrees.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_match.h - which launch, or operator, each piece of device work of a call forest belongs to. For call_forest.c.
  */

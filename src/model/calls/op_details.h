@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_details.h - operators as Ascend's exporter lists them in operator_details.csv: of a rank that has no timeline, or of all of a
  * recording, where its users compare with that table.

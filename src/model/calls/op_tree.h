@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_tree.h - the operators of a trace as trees, with their own and whole time on the host and on the device.
  *

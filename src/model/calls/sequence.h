@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sequence.h - the kernels that operators launch, as patterns "operator|kernel|kernel|...".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_fit.h - the correction of one clock from what is known about it at some moments.
  *

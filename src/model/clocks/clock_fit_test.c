@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_fit_test.c - the correction of one clock, against corrections that were put in.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_leaving.h - a clock that breaks no bound, and is off all the same.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_place.h - a correction for every rank, one after the other; see clocks.h for the rules.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_ties.h - what collectives say about the clocks of their ranks, all of them together.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_ties_test.c - difference constraints against trying all small moves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * breakdown.h - how the time of a device is divided: idle, computing, communicating, copying.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chosen_calls.c - see chosen_calls.h.
  */

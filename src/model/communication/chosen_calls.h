@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chosen_calls.h - which of the matched communication calls a question is about.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * comm_calls.h - the communication calls of one rank: what matching them over ranks needs.
  *

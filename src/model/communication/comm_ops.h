@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * comm_ops.h - communication as operators: the host's call with the kernels that it launched.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exporter.h - what the exporter of the traces says about steps and communication, in tables of its own.
  *

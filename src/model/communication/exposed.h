@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exposed.h - exposed communication as waiting and as transfer.
  *

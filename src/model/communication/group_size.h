@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group_size.h - how many ranks a job and its process groups have, where kernels do not say so themselves.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unmatched_calls.c - see unmatched_calls.h.
  */

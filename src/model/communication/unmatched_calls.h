@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unmatched_calls.h - the communication calls of all ranks, before it is known which belong together.
  *

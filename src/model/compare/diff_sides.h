@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diff_sides.h - which ranks and steps of two or more sets are compared with each other.
  *

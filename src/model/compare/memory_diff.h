@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_diff.h - memory snapshots of two runs side by side: who holds more at the peak and at the end, and allocates more often.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_gaps.h - kernels of single ranks between two sides: one rank of many that is slower hardly moves the mean over ranks.
  *

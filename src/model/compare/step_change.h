@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_change.h - the conclusion of a comparison: how much longer a step is, and the kernel that it comes from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_samples.h - profiles of all ranks brought together: values by step, for comparing runs.
  *

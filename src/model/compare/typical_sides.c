@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * typical_sides.c - see typical_sides.h.
  */

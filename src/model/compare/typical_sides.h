@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * typical_sides.h - typical times of GPU work (typical_time.h) of two sides, over their ranks: what accidents do not move.
  */

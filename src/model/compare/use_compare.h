@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * use_compare.h - utilisation of two runs side by side, from the totals of their ranks (utilisation/use_sum.h).
  */

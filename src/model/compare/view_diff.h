@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_diff.h - operators, kernels or modules of two runs side by side, those that changed most first.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bandwidth_series.c - copy bandwidth per kind. See series.h.
  */

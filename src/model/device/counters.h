@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counters.h - queue length and copy bandwidth as counter events, for a trace that viewers draw.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_summary.h - how well each device of a rank was used between two times, as the profiler estimates it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_work.h - the GPU work of a frame as the breakdowns read it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_link.c - see host_link.h. Links are those of the data sheets, 16 lanes: PCIe 3.0 16 GB/s, 4.0 32 GB/s, 5.0 64 GB/s; a Grace
  * CPU and its GPU have NVLink-C2C, 450 GB/s. More about devices is in model/efficiency/devices.def.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_link.h - what moves between the CPU's memory and a device at best, by the name of the device.
  */

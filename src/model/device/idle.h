@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle.h - the gaps between GPU work of a stream (or of a whole device), and what they waited for.
  *

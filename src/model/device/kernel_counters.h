@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_counters.h - the numbers that were recorded with the kernels of a rank, by kernel and counter.
  *

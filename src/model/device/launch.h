@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch.h - launch calls told by name alone, kernels that count, where work was asked for, and the track of GPU work as cells.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_limit.h - where the launch queue of a stream is full, from the data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_series.c - launches that wait, per stream. See series.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * series.h - step functions over time: work waiting per stream, copy bandwidth per kind.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * typical_time.h - how long GPU work takes when nothing disturbs it.
  *

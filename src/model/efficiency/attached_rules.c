@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attached_rules.c - formulas of the user's own (op_rules.h) as a file that joins a trace.
  */

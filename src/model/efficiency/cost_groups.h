@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cost_groups.h - calls with their costs (op_calls.h) added up by operator, shapes, module, step, type, kernel or all together.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kv_entry.h - how large the KV entry of a token is, by the operators that write the cache.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_args.h - the arguments of an operator as the profiler recorded them (record_shapes): one entry per argument of its schema.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_calls.h - the calls that launched GPU activity, with what they cost and how long their activity took.
  *

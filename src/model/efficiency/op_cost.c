@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_cost.c - see op_cost.h. One function per family of formulas; e is bytes per element, |T| elements of a tensor.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_cost.h - what a call of an operator has to compute and to move, from the sizes of its arguments (op_formulas.def).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_cost_test.c - operations and bytes of single calls, worked out by hand from the definitions in op_cost.c.
  */

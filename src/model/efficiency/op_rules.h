@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_rules.h - formulas of the user's own, for operators that no table lists: one per line of a text.
  *

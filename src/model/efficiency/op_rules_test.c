@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_rules_test.c - rules of the user's own: what they compute, and what is none.
  */

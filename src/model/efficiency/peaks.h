@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peaks.h - what a device can do at best: dense operations per second by type, bytes per second (devices.def).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_costs.h - operations, bytes and bound of single events: of an operator that launched GPU activity, and of that activity.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waves.h - what a kernel loses because its blocks do not fill the device evenly.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waves_test.c - blocks in waves, on an SM of 2048 threads, 65536 registers and 233472 bytes of shared memory, 132 of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_filter.h - which events a request means: steps, annotations, the call tree, time.
  */

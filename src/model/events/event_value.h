@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event_value.h - any column or argument of any event, by name: the one way in for tables, queries and details.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * finding.h - the one door for conclusions: a finding is a row of typed cells, and its sentence is made last.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * finding_test.c - sentences are made from cells: placeholders, groups, plurals, items; notes carry the cells.
  */

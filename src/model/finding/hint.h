@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hint.h - the sentence under a table: what its rows say together, and the verb that goes on from there.
  *

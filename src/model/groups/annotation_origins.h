@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * annotation_origins.h - the GPU activity of each annotation by operator, module and line.
  *

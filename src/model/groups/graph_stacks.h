@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_stacks.h - the stacks of kernels of graph launches: what a recording has around their operator, below what is around the launch.
  *

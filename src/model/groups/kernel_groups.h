@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_groups.h - the kernels of a rank grouped by name and properties: what tables of them are made of.
  *

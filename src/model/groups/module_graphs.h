@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module_graphs.h - GPU activity of graph launches and compiled graphs under the modules that a recording, or the log of
  * torch.compile, has for it.

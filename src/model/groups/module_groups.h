@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module_groups.h - the modules of a rank by their path, with the time of their forward and backward pass.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_groups.h - the operators of a rank grouped by name, input shape and call stack: what tables of them are made of.
  *

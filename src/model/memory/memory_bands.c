@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_bands.c - see memory_bands.h. O(n log n) in the allocations.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_bands.h - what the operators of a trace hold of a device's memory over time, where no snapshot tells it by stack.
  *

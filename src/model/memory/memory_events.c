@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_events.c - see memory_events.h. Linear but for sorting.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_events.h - what a rank's trace says about memory: allocations, frees, totals, and who asked.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_samples.h - what tensors of each category hold over time, from the rows of a memory timeline.
  *

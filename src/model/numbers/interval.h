@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interval.h - unions and overlaps of time intervals.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interval_test.c - unions and overlaps against a brute-force count of unit cells.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pooled.h - numbers grouped by texts: in one rank, over ranks, and of two sides.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sampling.h - is a difference of two means more than noise: Student's t over steps and over runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sampling_test.c - Student's t against closed forms and tables, gaps worked out by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stats.h - the eight numbers of a distribution, as pandas describe gives them.
  */

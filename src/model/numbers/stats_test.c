@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stats_test.c - descriptions with known answers; quartiles are pandas' linear ones.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thin_out.h - fewer points of a curve that look like all of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thin_out_test.c - fewer points: ends and peaks stay, no point is made up.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * align.h - two sequences of names brought together, without guessing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * align_test.c - sequences pair where it is certain, and nowhere else.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attached_log.c - structured logs of torch.compile that join a trace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attached_notes.c - annotations of graph nodes that join a trace.
  */

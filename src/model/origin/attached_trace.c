@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attached_trace.c - traces that join a trace: recorded while graphs were captured, or of the same code run eagerly.
  */

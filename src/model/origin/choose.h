@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * choose.h - which recording a replay is read against, and what stands there for each of its activities.
  */

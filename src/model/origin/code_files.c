@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * code_files.c - see code_files.h: reading the files. Which graph is which: code_match.c.
  */

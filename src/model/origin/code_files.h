@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * code_files.h - what Inductor leaves on disk: the code that it generated, and where each call of it comes from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * code_match.c - see code_files.h: which wrapper a graph of the trace is.
  */

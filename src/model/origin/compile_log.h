@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compile_log.h - the structured log of torch.compile (TORCH_TRACE): which code each graph became, from which lines, and why it was
  * compiled again.

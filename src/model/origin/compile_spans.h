@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compile_spans.h - what torch.compile did when, by its structured log: entire_frame_compile, backend_compile, inductor_compile, ...
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fit.h - whether a kernel can be of an operator, by their names; for joins by position, where launches carry no name.
  *

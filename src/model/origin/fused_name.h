@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fused_name.h - what the name of a generated kernel says it was fused from.
  *

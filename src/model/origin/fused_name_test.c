@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fused_name_test.c - names of generated kernels, cut by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_launches.h - launches of graphs on a device: how many kernels each starts, and the device's idle time inside and between them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_lines.h - the lines of source that nodes of a printed FX graph come from.
  *

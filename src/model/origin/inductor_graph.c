@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inductor_graph.c - see inductor_graph.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inductor_graph.h - a replay of a CUDA graph that torch.compile made (mode reduce-overhead) against the wrapper of its graph.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log_events.h - beginnings and ends of a structured log (chromium_event) as spans.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * match.h - the activities of one replay against a stretch of one tape.
  *

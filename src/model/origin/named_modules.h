@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * named_modules.h - modules of GPU activities where no calls of modules are recorded: by what else names them.
  *

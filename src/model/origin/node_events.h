@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * node_events.h - kernels of graphs by where their node was made.
  *

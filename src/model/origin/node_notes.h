@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * node_notes.h - annotations of the nodes of CUDA graphs, by the ids that newer profilers record with every kernel.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * origin.h - whose kernel it is: operator, module and line of every GPU activity, with the way it was found.
  *

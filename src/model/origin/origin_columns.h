@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * origin_columns.h - the origin of a GPU activity as cells of a table.
  */

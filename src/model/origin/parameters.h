@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * parameters.h - the modules that calls of generated code are of, by the parameters that they read and the gradients that they write.
  *

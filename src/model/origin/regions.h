@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regions.h - what torch.compile made, as the trace shows it: graphs that were called, and compilations inside the window.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replays.h - graph launches of a trace, each read against the recording that fits it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack_frames.h - the frames of a Python stack as text, outermost first:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tape.h - what launched the kernels of a graph, in order: a recording to read a replay against.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrapper.h - the calls of a generated wrapper, by its comments, and the lines they come from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrapper_test.c - calls of generated code, with handles and without.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * autograd.h - what belongs to work of the backward pass: who waited for it, and what it is the gradient of.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cell_text.h - what stands in cells that hold lists of events: strings, times, args, as JSON or as Python literals.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chain.h - the rows around something, outermost first, as a text of bounded length.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chain_test.c - chains keep both ends, however they are put together.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chosen_time.h - the time that the chosen steps and annotations cover, for events that belong to none by themselves:
  * memory events, samples of counters.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame.h - the rows of one rank that an analysis looks at.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inside.h - which rows are inside what, over threads: of a call, an operator, a module, an annotation.
  *

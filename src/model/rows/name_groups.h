@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * name_groups.h - durations grouped by name, and the small ones folded into "others".
  */

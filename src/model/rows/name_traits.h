@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * name_traits.h - what the name of a row says about it: a step, a data loader, an optimizer, communication, a
  * module, tensor cores.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * name_tree.h - call paths of many ranks as one tree of names: each path is the path around it and a name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * name_tree_test.c - paths are equal by their names alone, and their order and texts do not depend on who came first.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_ends.h - where the rows of the rank in hand end for the tree (store/tree.h), found once for all that ask.
  */

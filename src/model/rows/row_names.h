@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_names.h - what makes two rows of a trace, or of two traces, the same: name, call path, or name and shape.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_stacks.h - rows that are called in the same way: one number per chain of names from the outermost row in.
  *

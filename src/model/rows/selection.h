@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * selection.h - which steps a run looks at: decided here, once, for every analysis.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work_names.h - words for GPU work: its type, its short name, the kind of a copy.
  */

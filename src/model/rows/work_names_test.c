@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work_names_test.c - short names and kinds of copies on the names that make them interesting.
  */

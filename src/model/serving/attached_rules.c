@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attached_rules.c - rules for annotations of serving engines (iteration_rules.h) as a file that joins a trace.
  */

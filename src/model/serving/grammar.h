@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grammar.h - what the annotation of a serving engine says about its iteration.
  *

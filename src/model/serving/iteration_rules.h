@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * iteration_rules.h - annotations of serving engines that we do not know, by rules of the user's own: one per line of a text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * iterations.h - the iterations of a serving engine: what each handled, and how long it took.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phases.h - iterations of a serving engine summed by phase, and the steady part of decoding.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bit_tree.h - a set of small numbers that is asked for the next one, or the one before: 64 numbers a word, 64 words a word above it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bit_tree_test.c - the next number of a set and the one before, against a plain array of flags.
  */

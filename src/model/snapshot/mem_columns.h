@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_columns.h - the columns of memory-snapshot's views, in the order in which they are put.
  */

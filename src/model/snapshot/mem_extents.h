@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_extents.h - ranges of reserved memory that are there at a moment, by address.
  *

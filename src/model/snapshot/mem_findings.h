@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_findings.h - what memory snapshots tell, as findings: from rows of memory-snapshot's summary (mem_columns.h), so that
  * no sentence differs from the view that shows its numbers.

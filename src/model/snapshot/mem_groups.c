@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_groups.c - what lives at a moment, by key, and which moment is meant. See mem_view.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_history.h - a memory snapshot replayed: which blocks lived from when to when, and how much was allocated,
  * active and reserved after each event of the allocator.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_join.h - a memory snapshot and the Kineto trace of the same run: blocks get their operator, module and step.
  *

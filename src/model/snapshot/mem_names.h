@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_names.h - what blocks of a memory snapshot are called: frames, stacks, annotations, categories, pools, sizes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_oom.h - why the allocator could not give what was asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_pools.c - which private pool an address belongs to. See mem_history.h.
  */

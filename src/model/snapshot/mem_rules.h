@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_rules.h - categories of the user's own for blocks of memory snapshots: by the option, or a file that joins a snapshot.
  *

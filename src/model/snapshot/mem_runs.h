@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_runs.h - how much is free, and in how long a run, at many moments of a history: one way back through its events.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_scopes.c - record_function scopes of a snapshot, and which events are inside them. See mem_names.h.
  *

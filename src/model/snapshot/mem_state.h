@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_state.h - what lay where at one moment: segments, blocks and the free runs between them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_steps.h - where the steps of a snapshot end, and what grows from one to the next.
  *

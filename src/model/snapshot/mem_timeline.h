@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_timeline.h - what allocations are for, as the profiler's memory timeline of the same run says it.
  *

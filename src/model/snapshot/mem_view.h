@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_view.h - the tables of memory-snapshot, a function each: they append the rows of the rank in hand.
  */

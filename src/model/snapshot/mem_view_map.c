@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_view_map.c - the address map of a moment in a bounded number of rows, for pictures. See mem_view.h.
  *

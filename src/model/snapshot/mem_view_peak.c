@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_view_peak.c - composition of a moment, leaks and out-of-memory errors of a snapshot. See mem_view.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_view_space.c - where memory lies: fragmentation, segments, pools and blocks of a snapshot. See mem_view.h.
  */

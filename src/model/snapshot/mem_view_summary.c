@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_view_summary.c - a device in one row: its figures, and what the other views conclude. See mem_view.h.
  */

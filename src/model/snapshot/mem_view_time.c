@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mem_view_time.c - memory over time: events, churn per step, and the timeline by key. See mem_view.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_profile.h - what a rank spends its steps on: time by name and step, and the steps themselves.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_roles.h - the steps of a rank up to their last GPU work, and what each moment of them goes to.
  *

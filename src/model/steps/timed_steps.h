@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_steps.h - how long steps take: the one definition that every table, report and page has.
  *

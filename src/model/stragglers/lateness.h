@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lateness.h - which ranks arrive late at collectives, and whether that is more than chance.
  *

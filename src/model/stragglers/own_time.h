@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_time.h - which ranks keep the others waiting in most steps: the verdict on stragglers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_names.h - ranks in words: "rank 2", "ranks 4–7 (node gpu-3)", and those that are not there.
  */

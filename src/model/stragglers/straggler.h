@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * straggler.h - the verdict on stragglers with its cause, as every verb tells it.
  *

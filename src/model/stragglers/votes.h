@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * votes.h - which rank comes last to collectives, by how little time it spends in them: no clock is needed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * votes_test.c - when the shortest of some durations is beyond chance.
  */

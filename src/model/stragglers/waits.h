@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waits.h - when a rank communicates and does nothing else, and when it waits for others.
  *

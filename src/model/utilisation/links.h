@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * links.h - what collectives have to share, and what they could attain: compute that runs meanwhile, and the bandwidth of links.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model_spec.h - what the user says of a decoder model, and its FLOPs per token by PaLM's definition (appendix B).
  *

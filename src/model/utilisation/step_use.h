@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_use.h - how well a step uses the device: what it computes over what the device could have computed meanwhile.
  *

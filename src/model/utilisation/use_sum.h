@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * use_sum.h - how well a job uses its devices: the totals of its ranks (use_table.h) together, for conclusions and comparisons.
  *

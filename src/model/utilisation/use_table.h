@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * use_table.h - how well steps use the device (step_use.h), and what has no formula, as rows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys.c - the reader of what Nsight Systems exports as SQLite: `nsys export --type sqlite`.
  *

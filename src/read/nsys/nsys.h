@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys.h - an export of Nsight Systems while one of its processes is read; see nsys.c.
  *

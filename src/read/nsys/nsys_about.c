@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_about.c - what an export says besides its events: who wrote it, when, on what, and which rank it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_base.c - opening an export, its tables, and making events; see nsys.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_calls.c - calls of an export: of CUDA's runtime and driver, of libraries, of the operating system; what profiling
  * itself cost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_file.h - an export of Nsight Systems as the reader sees it: one process of it, and which there are.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_gpu.c - GPU activity of an export: kernels, memcpy, memset, graph launches, waits and event records.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_nvtx.c - NVTX of an export: ranges of threads, ranges that end anywhere, marks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_payload.h - what NCCL says of its calls by NVTX: communicator, size of the message, peer; of communicators their
  * ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_processes.c - the processes of an export: which are ranks, what they are called, which rows are theirs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_samples.c - what an export measured at points in time: CPU samples, scheduling, GPU metrics, device memory; and when
  * the nodes of graphs were made.

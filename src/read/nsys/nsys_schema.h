@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nsys_schema.h - payloads of NVTX events by the schemas that their library registered: bytes to a JSON object.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is looked at, chosen at the top: run, the run to compare with, span, ranks, steps.
 import { useState } from "preact/hooks";
 import type { Run, Worker } from "../model";

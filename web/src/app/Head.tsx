@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a view opens: with what its rows conclude, in the engine's words, and where that leads; its title alone until the
 // answer is there. And what else a table has to say, below it.
 import type { ComponentChildren } from "preact";

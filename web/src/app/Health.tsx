@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the run can be trusted: the dot at the top, and behind it the notes of `health`, the files with how far
 // they are read, their errors, and the button that looks for new files.
 import { useState } from "preact/hooks";

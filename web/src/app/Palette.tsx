@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One box that finds: views, analyses, runs, operators and kernels of the run, and events by name.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Cell, Found, Table } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A button with a panel below it, closed by Escape or a click elsewhere.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The frame: what is looked at on top, views on the left, the view in the middle. Also what to say before there is
 // anything to look at.
 import { Component } from "preact";

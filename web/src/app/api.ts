@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client of the HTTP interface: relative URLs, one place for errors, tables kept while their run's
 // generation lasts. Nothing here knows a view.
 import type { Analyses, History, Problem, Run, Runs, Table } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every view needs, handed down once: the run, what it is compared with, the registry and the route.
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";

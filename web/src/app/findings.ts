@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Findings of summary and advice as the engine's cells: sentences are shown as they come, never taken apart.
 import type { Row, Rows } from "./rows";
 

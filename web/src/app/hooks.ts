@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What views need of the server, as hooks: a table while its run grows, and the runs themselves.
 import { useEffect, useState } from "preact/hooks";
 import type { History, Problem, Runs, Table } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys that work everywhere: not while typing, and letters not in the timeline, which has its own.
 import { useEffect } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where cells and words lead: events to the timeline, "next" of a conclusion to the view that shows more, names of
 // operators and kernels to their rows.
 import type { Column, Table } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page's beginning: styles, then the shell in its place.
 import { render } from "preact";
 import "../ui/tokens.css";

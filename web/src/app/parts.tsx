@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pieces that views are made of: switches, what to show while waiting or when there is nothing, and a
 // verb's table with its options.
 import type { ComponentChildren } from "preact";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of ranks and steps as on the command line: 0,2-3.
 
 // "0,2-3" as numbers; null when it is not such a list.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of the page is the URL's fragment: #/RUN/VIEW/SUB?key=value. Reading it, writing it, and a hook that
 // follows it. What is chosen at the top (ranks, steps, span, the run to compare with) stays when the view changes.
 import { useEffect, useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading a table by the names of its columns. A column that is not there reads as null, so that a view copes
 // with what a trace lacks.
 import type { Cell, Column, Table } from "../model";

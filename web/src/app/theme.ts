@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Light, dark, or as the system has it. The choice is the browser's, not the URL's: a shared link keeps the
 // reader's own.
 import { useLayoutEffect, useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report's first screen: the verdict in words, what a step is made of, what to look at first, with links to the
 // evidence further down. Sentences and numbers are those of summary, advice and diff.
 import type { ComponentChildren } from "preact";

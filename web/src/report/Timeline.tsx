@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline of one step, drawn on a canvas: streams and threads of some ranks over the same time. Dragging goes
 // into a range, a double click comes back; the tip has names and exact times.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

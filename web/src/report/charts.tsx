@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chart of each analysis, from its table: what costs most, parts of a whole, curves over time. A table that is not
 // named here gets bars of the share or time that it measures.
 import type { ComponentChildren } from "preact";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What cli/report_page.c writes into the page.
 import type { Table } from "../model";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report's beginning: reads the tables that stand in the file and mounts the page over them. An overview, then
 // every analysis as a section that opens: its conclusion, chart, table and method.
 import { Component, render, type ComponentChildren } from "preact";

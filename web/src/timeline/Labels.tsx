@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of the rows at the left, with what can be done to them: collapse and pin. Only those on screen exist.
 import type { Layout, Row } from "./layout";
 import { rowsBetween } from "./layout";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The side panel: everything about the chosen event, and the sums of the selected range.
 import { useEffect, useState } from "preact/hooks";
 import type { EventDetails, EventLink, Sums, Table } from "../model";

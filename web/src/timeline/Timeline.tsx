@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The trace view: all ranks, processes, threads and streams on one clock. The picture is the Stage's; here is the frame
 // around it: tools, names of rows, the panel, keys and pointer, and the state in the URL.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline's questions to the server.
 import { get, queryText, runPath } from "../app/api";
 import type { EventDetails, Flows, Found, Overlay, Run, Sums, Tracks } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is drawn over the tracks: steps, curves, the selection, arrows, marks and the ruler.
 import { human, nsText, shortName } from "../ui/format";
 import { classOf, classText, resolve } from "../ui/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which rows there are and where: rank, then its overlays, devices with their streams (or an NPU's layers), host
 // threads. A collapsed rank is one band, a collapsed layer its name, a collapsed track a thin line. Heights follow from lanes.
 import type { Track, Tracks } from "../model";

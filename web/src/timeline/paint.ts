@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Painting tracks: every lane is one line of pixels in a strip, filled span by span, and the canvas draws it as high as
 // the lane is. So a frame costs as much as its spans and its lanes; only the canvas sees every pixel, and once.
 import { shortName } from "../ui/format";

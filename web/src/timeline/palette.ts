@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours of spans as pixels: the class of an event gives the colour, its name a hue within the class.
 import { classColor, classOf, nameHue, nameText, resolve } from "../ui/colors";
 import type { Class } from "../ui/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The selection, the marks and what is collapsed or pinned as texts of the URL, and back. A selection is FROM..TO in ns, with @ and its tracks where it is
 // not of all of them: 1200..3400@0:3-9,12;1:3. Whatever somebody typed is read as far as it makes sense.
 import type { Range } from "./stage";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ticks of the time axis, ns to s: steps of 1, 2 or 5 powers of ten, labelled in the unit that the step needs.
 const UNITS: readonly [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The picture of the timeline and what moves it: which time and rows are on screen, and one frame after the other
 // while something changes. Knows nothing of the page around it.
 import type { Mark } from "./places";

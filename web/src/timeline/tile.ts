@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tile as it comes from the server (serve/tile.h has the layout): columns over the answer's bytes, nothing copied.
 export interface Tile {
   n: number;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of all ranks: asked for when they are looked at, given up when they are not any more, kept while there is
 // room. What is missing is shown from a coarser tile until it comes.
 import { decodeTile } from "./tile";

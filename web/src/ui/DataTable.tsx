@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table to look into: sorted by its headings (shift adds a column), filtered, columns resized and hidden, bars where
 // the analysis names a share. Many rows are virtual: only those in sight are in the document.
 import { Component, type ComponentChildren } from "preact";

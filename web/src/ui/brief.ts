@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of one list in few characters, so that those that differ look different (as src/table/brief.h does in a terminal):
 // what became equal by shortening is shown by some of its front and the word in which it parts from its neighbour.
 import { shortName, visible } from "./format";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Colours by class of work, as variables of tokens.css, so that both themes have them. Names inside a class get a hue
 // of their own around the class's, hashed from the name: the same kernel has the same colour in every view and run.
 

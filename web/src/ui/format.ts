@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers and names as people read them: the rules of src/table/format.c and src/table/shorten.c, so that terminal,
 // page and report show the same text for the same value (tests/page/test_format.py compares them).
 import type { Cell, Column } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All components with made-up data, to look at in both themes: node build.mjs OUT --dev, then OUT/gallery.html.
 // Part of no bundle that is shipped.
 import { render } from "preact";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What components share: their size on the screen, and the theme that is on.
 import { type RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";

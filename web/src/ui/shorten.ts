@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long names in few characters, keeping what tells them apart: src/table/shorten.c, byte for byte. In this order,
 // until it fits: the return type void goes; function arguments become …; namespaces and then arguments go; template
 // arguments become … from the innermost out; of the outermost the functor is kept; the middle is cut.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of a table's rows: by several columns, absent values last, the table's own order where all are equal.
 import type { Cell, Column, Table } from "../model";
 import { isNumber } from "./format";

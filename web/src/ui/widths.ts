@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How wide the columns of a table are: numbers and short words as wide as they need, names take what is left.
 import type { Cell, Column, Table } from "../model";
 import { human, isNumber, label } from "./format";

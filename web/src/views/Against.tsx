@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run against the one that it is compared with: the engine's verdict, and step, host, GPU and communication time of
 // both with the interval of their difference.
 import { human } from "../ui/format";

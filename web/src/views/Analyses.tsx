@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every analysis of the registry with the question it answers.
 import { useState } from "preact/hooks";
 import { useApp } from "../app/context";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page that any analysis of the registry has: question, method, a form of its parameters, table and download.
 // Written from the descriptor alone: a new analysis appears here without new code.
 import { useState } from "preact/hooks";

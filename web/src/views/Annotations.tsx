@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // User annotations: GPU time by the stack of annotations around its launch, as a flame graph and as tables.
 import { useMemo } from "preact/hooks";
 import { Flame } from "../ui/charts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast copies between host and device are, over time and in sum.
 import { Head } from "../app/Head";
 import { VerbTable } from "../app/parts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives over ranks: how much of their time is waiting, how fast they move data, and every call.
 import { classColor, SERIES } from "../ui/colors";
 import { HeatMap, Scatter, StackedBars } from "../ui/charts";

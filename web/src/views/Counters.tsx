@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters over time, and hardware counters of kernels, where the trace has them.
 import { analysisOf, useApp } from "../app/context";
 import { Head } from "../app/Head";

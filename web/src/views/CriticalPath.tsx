@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the time of each step depends on: the critical path by cause, its pieces, and what would shorten it.
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";

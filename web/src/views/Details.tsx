@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The panel at the side: what is behind the row that was chosen, each a table of the registry, with links on.
 import type { ComponentChildren } from "preact";
 import { shortName } from "../ui/format";

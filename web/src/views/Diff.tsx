@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two runs side by side: how much longer a step is, and what explains it. Signs and words say the direction; colour
 // only repeats them.
 import { Bars } from "../ui/charts";

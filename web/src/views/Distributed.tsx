@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How computing and communicating share each rank's steps, what communication waits for, and the devices.
 import { classColor } from "../ui/colors";
 import { StackedBars } from "../ui/charts";

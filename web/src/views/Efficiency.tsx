@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How close operators come to what the device can do: a roofline, and what each could save.
 import { classColor, nameHue } from "../ui/colors";
 import { Roofline, type Mark, type Roof } from "../ui/charts";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stacks of Python functions and operators as a flame graph: time of the host, or of GPU work by where it was launched.
 import { useMemo } from "preact/hooks";
 import { Flame } from "../ui/charts";

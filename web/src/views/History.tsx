@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of many runs, as a store of `holotrace history` keeps them: which changed for good, one of them over all runs with its changes
 // marked, and what explains them. A store needs no trace beside it: the page shows it alone, too.
 import { useMemo } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each stream waited for while it was idle, and how long the gaps are.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast a serving engine answers: its iterations by phase, over time, and one by one. Of a run that serves nobody the view has no tab.
 import { useMemo } from "preact/hooks";
 import { classColor } from "../ui/colors";

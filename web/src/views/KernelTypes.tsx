@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of GPU work: their shares, the kernels that cost most of each kind on each rank, and how even one kernel is
 // over ranks.
 import { shortName } from "../ui/format";

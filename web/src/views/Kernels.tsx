@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which kernels take the device's time: bars, shares of cores, the table, and what is behind one kernel.
 import { Shares } from "../ui/charts";
 import { classColor } from "../ui/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long launches take and how long launched work waits, with those that stand out.
 import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory: what a snapshot of the allocator tells where there is one; and of one device as the profiler recorded it, the curve
 // with its peak, and below it allocations, operators or peaks; a range drawn in the curve narrows the allocations.
 import { useMemo } from "preact/hooks";

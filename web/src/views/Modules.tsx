@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model as a tree of modules with the time of each, forward and backward, and the same as a flame graph.
 import { useMemo, useState } from "preact/hooks";
 import { human } from "../ui/format";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which operators take the time: bars of one measure, the table by name, shapes or call stack, and what is behind
 // one operator: shapes, call stacks, kernels, calls.
 import { useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much communication is hidden behind computing, and how much is exposed.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";

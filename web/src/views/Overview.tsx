@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the step time is, what it is made of, which rank is off, what to look at first. Every sentence and number is
 // the engine's: summary, advice, steps, distributed, collectives, kernels, operators.
 import type { ComponentChildren } from "preact";

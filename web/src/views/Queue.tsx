@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much launched work waits on each stream, and whether the host blocks because a queue is full.
 import { Head } from "../app/Head";
 import { VerbTable } from "../app/parts";

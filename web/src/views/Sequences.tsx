@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which sequences of kernels an operator launches again and again: candidates for fusing.
 import { useState } from "preact/hooks";
 import { shortName } from "../ui/format";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A measure over time, one line per stream or kind, of one rank: queue length and bandwidth share it.
 import { useMemo } from "preact/hooks";
 import { SERIES } from "../ui/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A share as a small bar with its number.
 import { human } from "../ui/format";
 import { classColor } from "../ui/colors";

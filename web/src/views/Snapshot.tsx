@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A memory snapshot: what was found, live bytes over time by who allocated them with the peak marked, the blocks and the stack
 // behind a band, and the map of addresses at a moment. Everything is memory-snapshot's.
 import { useMemo } from "preact/hooks";

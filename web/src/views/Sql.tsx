@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A query over the run's tables, where the server was built with it.
 import { useEffect, useState } from "preact/hooks";
 import type { Problem, Run, Table } from "../model";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranks keep the others waiting, by how much and why, and at which collectives.
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";

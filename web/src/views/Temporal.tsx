@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of the GPU's time is idle, computing, or spent on anything else.
 import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline in the frame of the page: its state is the URL's.
 import { Timeline } from "../timeline/Timeline";
 import { useApp } from "../app/context";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The largest rows of a table as bars: the rows as the engine ordered them, or by the column that is drawn.
 import type { ComponentChildren } from "preact";
 import { classColor } from "../ui/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line of the user's own code behind GPU work, with what to do about it: copy it, open it in an editor, see the call.
 import { useApp } from "../app/context";
 import { useTable } from "../app/hooks";

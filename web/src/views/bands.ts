@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory over time as bands, of a snapshot or of the profiler's events: the keys of its rows in the order of the engine, which is
 // by weight; what is left is grey, and paler what the recording has not. The same key has the same colour in the map of addresses.
 import { nameHue, SERIES } from "../ui/colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the heat maps of ranks and steps show, on the page and in the report: the first is how late a rank is, so that the rank which keeps
 // the others waiting is the dark one. (Waiting is the others'.)
 import type { Row, Rows } from "../app/rows";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { classOf, nameHue, type Class } from "../ui/colors";
 // The class that a frame of a stack is drawn in: Python functions have a file and a line.
 export function stackClass(name: string): "python" | "host" {

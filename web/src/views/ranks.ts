@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of a run that are read, and what their devices are called.
 import type { Run } from "../model";
 

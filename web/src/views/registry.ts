@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places at the left with the views that are their tabs, in their order. A view's id is its place in the URL,
 // whatever tab it is. A new analysis needs no entry here: it has its page below All analyses.
 import type { FunctionComponent } from "preact";

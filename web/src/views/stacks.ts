@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which columns of a table are parts of a whole, and the colour of each: the same everywhere.
 import { classColor } from "../ui/colors";
 import type { Row, Rows } from "../app/rows";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flat rows with paths as a tree, for flame graphs and module trees.
 import type { FlameNode } from "../ui/charts";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bands on top of each other over time or over events: each point holds until the next one. A click names a band and a
 // point, dragging chooses a range; marks are moments with their words.
 import { useMemo, useRef, useState } from "preact/hooks";

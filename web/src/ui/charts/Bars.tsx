@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Horizontal bars, largest first or as given: name, bar, value and share. Also with the range from least to most.
 import { shortNames } from "../brief";
 import { mono, sans, textWidth, useWidth } from "../hooks";

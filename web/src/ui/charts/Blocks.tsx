@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks over time, each as wide as it lasts and as high as its value: what followed what, and how long it took. On a canvas, as there may be
 // very many.
 import { useEffect, useRef } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flame graph: a call is as wide as what it and its callees cost, callers above. Click goes into a call, the rows
 // above lead back out. Calls narrower than a pixel are summed into a grey strip, so that nothing is lost to sight.
 import { useMemo, useState } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows by columns of one unit: ranks by steps. Dark is much, and the scale begins at zero. Few cells have their number; many are a picture with
 // a tip under the pointer.
 import { useEffect, useRef } from "preact/hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curves over time or over steps, by uPlot. Dragging chooses a range; the legend shows the values under the pointer.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A roofline: operations per second over operations per byte, both as powers of ten. A mark per row, its area the time; a roof
 // per type, slanted where memory limits and flat where arithmetic does.
 import { useWidth } from "../hooks";

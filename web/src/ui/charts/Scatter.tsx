@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two measures of many things against each other, both as powers of ten: sizes and rates. A mark per thing, a colour per kind.
 import { useWidth } from "../hooks";
 import { Frame, type FrameProps, full, tick, type Unit, useTip } from "./frame";

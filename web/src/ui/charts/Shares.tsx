@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a whole is made of, as one bar: shares written where they fit, all of them in the legend.
 import { textOn } from "../colors";
 import { sans, textWidth, useWidth } from "../hooks";

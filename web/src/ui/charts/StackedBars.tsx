@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a whole by category: steps, ranks, streams. The total stands on each bar, parts where they fit.
 import { textOn } from "../colors";
 import { sans, textWidth, useWidth } from "../hooks";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Strips of pieces side by side, each as long as it is large: what lies where. On a canvas, as there may be very many.
 import { useEffect, useRef } from "preact/hooks";
 import { resolve } from "../colors";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every chart has: a title that states what is plotted, a legend where labels do not do, a tip with exact values.
 import { type ComponentChildren, type JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";

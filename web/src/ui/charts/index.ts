@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 export { Bars, MinMaxBars, type Bar, type RangeBar } from "./Bars";
 export { Flame, type FlameNode } from "./Flame";
 export { Frame, full, useTip, type TipLine, type Unit } from "./frame";

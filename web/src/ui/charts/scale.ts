@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Round steps of an axis, in the units that people read.
 
 // At most about n values from 0 to the top, at 1, 2 or 5 times a power of the base.
