@@ -100,7 +100,7 @@ function Origin(props: { get: (name: string) => string | undefined }) {
     <section aria-label="Origin">
       <h3>Belongs to</h3>
       <table class="tl-fields"><tbody>
-        {rows.map(([name, value]) => value ? <tr key={name}><th scope="row">{name}</th><td class="mono"><Value text={value} /></td></tr> : null)}
+        {rows.map(([name, value]) => value ? <tr key={name}><th scope="row">{name}</th><td class="mono">{name === "line" ? <strong><Value text={value} /></strong> : <Value text={value} />}</td></tr> : null)}
       </tbody></table>
     </section>
   );
