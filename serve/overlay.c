@@ -5,6 +5,7 @@
 #include "overlay.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,57 @@ static void give_back(struct serve_overlays *overlays, const ht_table *table)
 	pthread_mutex_unlock(&overlays->lock);
 }
 
+/* ---- what holds over the stretch ---- */
+
+/* A value holds until the next one; what the last one is followed by nobody knows. */
+struct held {
+	bool has_value; /* the one that holds now, and since when */
+	double value;
+	int64_t since_ns;
+	bool any; /* in the stretch: least, most, and what the mean is made of */
+	double least, most, area;
+	int64_t covered_ns;
+};
+
+static void hold_extremes(struct held *held, double value)
+{
+	held->least = held->any && held->least < value ? held->least : value;
+	held->most = held->any && held->most > value ? held->most : value;
+	held->any = true;
+}
+
+static void hold_value(
+        struct held *held, const struct serve_overlay_question *q, int64_t at_ns, double value)
+{
+	int64_t from_ns = held->since_ns > q->from_ns ? held->since_ns : q->from_ns;
+	int64_t to_ns = at_ns < q->to_ns ? at_ns : q->to_ns;
+	if (held->has_value && to_ns > from_ns) {
+		hold_extremes(held, held->value);
+		held->area += held->value * (double)(to_ns - from_ns);
+		held->covered_ns += to_ns - from_ns;
+	}
+	if (at_ns >= q->from_ns && at_ns < q->to_ns)
+		hold_extremes(held, value);
+	held->has_value = true;
+	held->value = value;
+	held->since_ns = at_ns;
+}
+
+static void put_held(const struct held *held, struct serve_json *json)
+{
+	double mean = held->covered_ns > 0 ? held->area / (double)held->covered_ns : NAN;
+	serve_puts(json->out, ",\"range\":");
+	if (!held->any) {
+		serve_puts(json->out, "null");
+		return;
+	}
+	serve_printf(json->out, "{\"min\":%.17g,\"max\":%.17g,\"mean\":", held->least, held->most);
+	if (isfinite(mean))
+		serve_printf(json->out, "%.17g}", mean);
+	else
+		serve_puts(json->out, "null}");
+}
+
 /* ---- curves ---- */
 
 struct curve {
@@ -145,6 +197,7 @@ struct curve {
 	bool has_point;
 	int64_t piece, at_ns;
 	double least, most, last, highest;
+	struct held held;
 };
 
 struct curves {
@@ -241,6 +294,7 @@ static void add_value(const struct curves *c, struct curve *curve, int64_t at_ns
 	int64_t piece = at_ns < q->from_ns ? -1 : (at_ns - q->from_ns) / c->piece_ns;
 	if (value > curve->highest)
 		curve->highest = value;
+	hold_value(&curve->held, q, at_ns, value);
 	if (at_ns >= q->to_ns)
 		return;
 	if (curve->has_point && curve->piece != piece)
@@ -278,7 +332,9 @@ static void put_curves(struct curves *c, struct serve_json *json)
 		serve_json_key(json, "max");
 		serve_printf(json->out, "%.17g,\"points\":[", curve->highest);
 		serve_put(json->out, curve->points.bytes, curve->points.n);
-		serve_puts(json->out, "]}");
+		serve_puts(json->out, "]");
+		put_held(&curve->held, json);
+		serve_puts(json->out, "}");
 		json->has_item = true;
 		json->out->failed |= curve->points.failed;
 		serve_buffer_done(&curve->points);

@@ -4,7 +4,8 @@
  *
  * Which results, and of which columns, the analyses say (over_time of their description). The rows of a rank come from its analysis once and
  * stay in a store while they are asked for again and again with other stretches of time; an answer has at most some
- * points per curve, each with the least, the most and the last value of what it stands for, so that no peak is lost.
+ * points per curve, each with the least, the most and the last value of what it stands for, so that no peak is lost. Of the stretch as a
+ * whole a curve says the least, the most and the mean over the time in which it has a value.
  */
 #ifndef SERVE_OVERLAY_H
 #define SERVE_OVERLAY_H

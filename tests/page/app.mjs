@@ -24,9 +24,10 @@ export const hash = page => page.evaluate(() => location.hash);
 // The rows of a table that are in the document: names of columns, and the exact values behind the cells.
 export function readTable(table) {
   return table.evaluate(box => {
-    const columns = [...box.querySelectorAll("th")].map(head => head.dataset.column);
+    const heads = [...box.querySelectorAll("th")], columns = heads.map(head => head.dataset.column);
+    const extra = heads.filter(head => head.dataset.extra !== undefined).map(head => head.dataset.column);
     const rows = [...box.querySelectorAll("tbody tr:not(.ht-space)")].map(row => [...row.cells].map(cell => cell.title));
-    return { columns, rows, n: Number(box.dataset.rows) };
+    return { columns, extra, rows, n: Number(box.dataset.rows) };
   });
 }
 
@@ -45,11 +46,16 @@ export function says(title, value, column) {
   return typeof value === "number" && !Number.isInteger(value) ? Number(shown) === value : shown === String(value);
 }
 
+// Columns that the page adds to those of the engine; tests/page/code.mjs looks into them.
+const EXTRA = ["your_code"];
+
 // The rows in sight are the first of the command line's, value by value.
 export function checkTable(what, got, wanted) {
   if (got.n !== wanted.rows.length) throw new Error(`${what}: ${got.n} rows, wanted ${wanted.rows.length}`);
   if (got.rows.length === 0 && wanted.rows.length > 0) throw new Error(`${what}: no rows in the document`);
+  for (const name of got.extra) if (!EXTRA.includes(name)) throw new Error(`${what}: nobody knows the added column ${name}`);
   for (const [c, name] of got.columns.entries()) {
+    if (got.extra.includes(name)) continue;
     const at = wanted.columns.findIndex(column => column.name === name);
     if (at < 0) throw new Error(`${what}: no column ${name}`);
     for (const [r, row] of got.rows.entries()) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the trace view asks, against the list of events: search in both directions, sums of selections, links, curves."""
+import fractions
 import json
 import random
 
@@ -139,6 +140,18 @@ def values_at(rows, start, end, n):
     return points + [[list_[0][0], min(v for _, v in list_), max(v for _, v in list_), list_[-1][1]] for list_ in out.values()]
 
 
+def held_over(rows, start, end):
+    """Least, most and mean over time of a step curve between two times: a value holds until the next, the last for no time."""
+    values = [v for at, v in rows if start <= at < end]
+    area = covered = 0
+    for (at, value), (until, _) in zip(rows, rows[1:]):
+        length = min(until, end) - max(at, start)
+        if length > 0:
+            values.append(value)
+            area, covered = area + fractions.Fraction(value) * length, covered + length
+    return {"min": min(values), "max": max(values), "mean": float(area / covered) if covered else None} if values else None
+
+
 @pytest.mark.parametrize("verb, keys, value", [
     ("queue-length", ["device", "stream"], "queue_length"), ("memory-bandwidth", ["device", "name"], "memory_bw_gbps")])
 def test_curves_keep_their_peaks(server, verb, keys, value):
@@ -153,6 +166,14 @@ def test_curves_keep_their_peaks(server, verb, keys, value):
     for one in answer["series"]:
         assert one["max"] == max(v for _, v in curves[one["name"]])
         assert one["points"] == values_at(curves[one["name"]], start, end, 50)
+    for start, end in ((start, end), (123_456_789, 234_567_891), (300_000_000, 300_000_001), (-5, 7), (10**12, 10**12 + 5)):
+        answer = ask(server, f"overlay?name={verb}&rank=1&from={start}&to={end}&points=1")
+        for one in answer["series"]:
+            wanted = held_over(curves[one["name"]], start, end)
+            assert (one["range"] is None) == (wanted is None)
+            if wanted:
+                assert (one["range"]["min"], one["range"]["max"]) == (wanted["min"], wanted["max"])
+                assert one["range"]["mean"] == (wanted["mean"] and pytest.approx(wanted["mean"], rel=1e-12))
 
 
 def test_the_critical_path_is_all_there(server):

@@ -156,6 +156,7 @@ export type CurvePoint = [number, number, number, number];
 export type OverlaySpan = [number, number, string, string, string | null];
 export interface Overlay {
   unit: string | null;
-  series: { name: string; max: number; points: CurvePoint[] }[];
+  // range: over the stretch that was asked for, the mean weighted by time; null where nothing holds there, or for no time
+  series: { name: string; max: number; points: CurvePoint[]; range?: { min: number; max: number; mean: number | null } | null }[];
   spans: OverlaySpan[];
 }

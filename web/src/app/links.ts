@@ -2,13 +2,14 @@
 // Where cells and words lead: events to the timeline, "next" of a conclusion to the view that shows more, names of
 // operators and kernels to their rows.
 import type { Column, Table } from "../model";
+import { YOUR_CODE } from "./code";
 import { analysisOf } from "./context";
 import type { App } from "./context";
 import { eventsOf, nextOf } from "./findings";
 import type { Next } from "./findings";
 import { Rows } from "./rows";
 import type { Row } from "./rows";
-import { eventLink, linkTo } from "./route";
+import { eventLink, linkTo, linkWith } from "./route";
 import type { Change } from "./route";
 
 // The view of a verb takes its by, view and time options; what it does not know is for the analysis' own page.
@@ -64,6 +65,7 @@ export function cellLink(app: App, table: Table, column: Column, row: Row): stri
     const next = nextOf(new Rows(table), row);
     return next ? nextLink(app, next) : undefined;
   }
+  if (column.name === YOUR_CODE.name) return linkWith(route, { name: new Rows(table).text(row, "name") });
   // an allocation inside another operator is named after both
   const operator = value.replace(/ \(aten::empty\w*\)$/, "");
   if (column.name === "operator") return linkTo(route, "operators", { name: operator });

@@ -8,6 +8,7 @@ import { DataTable } from "../ui/DataTable";
 import type { DataTableProps, SortKey } from "../ui/DataTable";
 import { tableUrl } from "./api";
 import type { Query } from "./api";
+import { lineText, useLines, withLines, YOUR_CODE } from "./code";
 import { analysisOf, chosen, useApp } from "./context";
 import { conclusionOf, Findings, queryOf } from "./Head";
 import { useTable } from "./hooks";
@@ -180,10 +181,12 @@ export interface VerbTableProps {
   onRow?: (rows: Rows, row: Row) => void;
   tools?: ComponentChildren;
   quiet?: boolean; // its notes are said elsewhere on the page
+  code?: "name" | "op"; // its names are those of kernels or operators, and the line of the user's code is told beside them
   url?: boolean; // its order and filter are the URL's: for the main table of a view
 }
 
 const SEARCH_FROM = 8;
+const EXTRA = { column: YOUR_CODE.name, text: lineText };
 const HEIGHT = "min(72vh, 900px)";
 
 interface View {
@@ -240,7 +243,14 @@ function urlOrder(route: Route): Pick<DataTableProps, "sort" | "onSort" | "query
 function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
   const app = useApp(), { route, run } = app;
   const { rows, given, query } = props;
-  const { table, whole } = useMemo(() => shown(rows, given), [rows, given.keep, given.hide?.join()]);
+  const view = useMemo(() => shown(rows, given), [rows, given.keep, given.hide?.join()]);
+  const lines = useLines(given.code);
+  const lined = useMemo(() => (lines ? withLines(view.table, lines) : null), [view, lines]);
+  const table = lined?.table ?? view.table;
+  const wholeOf = (row: Row): Row => {
+    const cut = lined?.of.get(row) ?? row;
+    return view.whole.get(cut) ?? cut;
+  };
   const onRow = given.onRow;
   return (
     <>
@@ -257,8 +267,9 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
         notes={false}
         {...(given.url ? urlOrder(route) : {})}
         onEvent={(id) => go(eventLink(route, id))}
-        onRow={onRow ? (row) => onRow(rows, whole.get(row) ?? row) : undefined}
+        onRow={onRow ? (row) => onRow(rows, wholeOf(row)) : undefined}
         linkOf={(column, row) => cellLink(app, table, column, row)}
+        extra={lined ? EXTRA : undefined}
         downloadUrl={(format) => tableUrl(run.id, given.verb, { ...query, top: "all" }, format)}
       />
       {given.quiet ? null : <Findings table={rows.table} without={given.url ? conclusionOf(rows.table) : undefined} />}

@@ -4,7 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import type { EventDetails, EventLink, Sums, Table } from "../model";
 import { classColor, classOf } from "../ui/colors";
 import { exact, human, isNumber, label, nsText, shortName } from "../ui/format";
+import { valueText } from "./draw";
 import { classOfSpan } from "./palette";
+import type { CounterSum } from "./counters";
 import { tickText } from "./ruler";
 import type { Range } from "./stage";
 
@@ -101,7 +103,7 @@ function Origin(props: { get: (name: string) => string | undefined }) {
     <section aria-label="Origin">
       <h3>Belongs to</h3>
       <table class="tl-fields"><tbody>
-        {rows.map(([name, value]) => value ? <tr key={name}><th scope="row">{name}</th><td class="mono"><Value text={value} /></td></tr> : null)}
+        {rows.map(([name, value]) => value ? <tr key={name}><th scope="row">{name}</th><td class="mono">{name === "line" ? <strong><Value text={value} /></strong> : <Value text={value} />}</td></tr> : null)}
       </tbody></table>
     </section>
   );
@@ -182,7 +184,29 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
   );
 }
 
-export function Selection(props: { range: Range; sums: Sums | null; problem: string | null; device: string; onEvent: (id: string) => void; onClear: () => void }) {
+// A value of each curve at a time, so the mean is over the time in which it has one.
+function Counters(props: { sums: readonly CounterSum[] }) {
+  const { sums } = props, ranks = new Set(sums.map((one) => one.rank)).size > 1;
+  if (sums.length === 0) return null;
+  const cell = (one: CounterSum, value: number | null) =>
+    <td class="number" title={value === null ? "no value" : `${value}${one.unit ? ` ${one.unit}` : ""}`}>{value === null ? "–" : valueText(value, one.unit)}</td>;
+  return (
+    <table class="tl-sums tl-counters">
+      <caption>Counters, mean over time</caption>
+      <thead><tr>{ranks ? <th scope="col" class="number">rank</th> : null}<th scope="col">counter</th>{["min", "mean", "max"].map((name) => <th key={name} scope="col" class="number">{name}</th>)}</tr></thead>
+      <tbody>
+        {sums.map((one) => (
+          <tr key={`${one.rank} ${one.label}`}>
+            {ranks ? <td class="number">{one.rank}</td> : null}
+            <td class="tl-counter" title={one.label}>{one.label}</td>{cell(one, one.min)}{cell(one, one.mean)}{cell(one, one.max)}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function Selection(props: { range: Range; sums: Sums | null; counters: readonly CounterSum[] | null; problem: string | null; device: string; onEvent: (id: string) => void; onClear: () => void }) {
   const { range, sums } = props;
   const rank = sums ? new Set(sums.classes.rows.map((row) => row[0])).size > 1 : false;
   return (
@@ -192,6 +216,7 @@ export function Selection(props: { range: Range; sums: Sums | null; problem: str
       {props.problem ? <p class="bad">{props.problem}</p> : null}
       {!sums && !props.problem ? <p class="dim">summing …</p> : null}
       {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} device={props.device} /> : null}
+      {props.counters ? <Counters sums={props.counters} /> : null}
       {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} onEvent={props.onEvent} /> : null}
     </div>
   );

@@ -10,6 +10,7 @@ import { Rows } from "../app/rows";
 import { human, nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
+import { askCounters } from "./counters";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
 import type { Choice, CounterSeries } from "./layout";
@@ -321,6 +322,10 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const [sums, sumsProblem] = useAnswer(
     range && `${run.id} ${run.generation} ${state.rank ?? ""} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""}`,
     (signal) => askSums(run, range?.from ?? 0, range?.to ?? 0, range?.tracks?.join() ?? null, state.rank, state.span, signal), 120);
+  const curves = useMemo(() => layout.rows.filter((row) => row.kind === "overlay"), [layout]);
+  const [counterSums] = useAnswer(
+    range && curves.length > 0 ? `${run.id} ${run.generation} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""} ${curves.map((row) => row.key).join()}` : null,
+    (signal) => askCounters(run, curves, range ?? { from: 0, to: 0, tracks: null }, state.span, signal), 120);
 
   stage.chosen = event && event.id === eventId && event.start_ns !== undefined
     ? { id: event.id, rank: event.rank ?? 0, track: event.track ?? 0, lane: event.lane ?? 0, start: event.start_ns, end: event.end_ns ?? event.start_ns } : null;
@@ -644,7 +649,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         <aside class="tl-panel" aria-label="Details">
           {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
           {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
-          {range ? <Selection range={range} sums={sums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
+          {range ? <Selection range={range} sums={sums} counters={counterSums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
         </aside>
       ) : null}
       {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y + 16}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}

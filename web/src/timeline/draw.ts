@@ -25,7 +25,7 @@ export function drawSteps(context: CanvasRenderingContext2D, stage: Stage, row: 
 
 // ---- overlays ----
 
-function valueText(value: number, unit: string | null): string {
+export function valueText(value: number, unit: string | null): string {
   return unit === "bytes" ? human(value, { type: "bytes", unit }) : human(value, { type: "float64", unit });
 }
 

@@ -29,6 +29,7 @@ export interface DataTableProps {
   onSort?: (keys: SortKey[]) => void;
   query?: string;
   onQuery?: (query: string) => void;
+  extra?: { column: string; text: (whole: string) => string };  // a column of names that its owner adds, and how they read
   few?: number;                      // show so many rows until asked for all
   hide?: string[];                   // columns hidden at first
   only?: string[];                   // columns shown at first, all others hidden
@@ -63,13 +64,14 @@ function stackText(name: string, column: string, room: number): string {
 // What the columns of names show, by column and name.
 type Names = Map<number, Map<string, string>>;
 
-function namesOf(table: Table, shown: Laid[]): Names {
+function namesOf(table: Table, shown: Laid[], extra: DataTableProps["extra"]): Names {
   const names: Names = new Map();
   for (const { column, index, kind, width } of shown) {
     if (kind !== "name") continue;
     const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
+    const read = column.name === extra?.column ? extra.text : null;
     const texts = new Set(table.rows.flatMap(row => row[index] === null || row[index] === undefined ? [] : [String(row[index])]));
-    names.set(index, column.name.endsWith("stack")
+    names.set(index, read ? new Map([...texts].map(text => [text, visible(read(text))] as const)) : column.name.endsWith("stack")
       ? new Map([...texts].map(text => [text, stackText(visible(text), column.name, room)] as const)) : shortNames(texts, room));
   }
   return names;
@@ -118,7 +120,7 @@ function drawRow({ table, shown, names, row, scale, props }: RowProps) {
       onKeyDown={act && (e => { if (e.key === "Enter") act(row); })}>
       {shown.map(laid => {
         const value = row[laid.index] ?? null;
-        return <td key={laid.index} class={`ht-${laid.kind}${value === null ? " ht-null" : ""}`}
+        return <td key={laid.index} class={`ht-${laid.kind}${value === null ? " ht-null" : ""}${laid.extra ? " ht-extra" : ""}`}
           title={exact(value, laid.column)}>{content({ table, laid, names, row, scale, props })}</td>;
       })}
     </tr>
@@ -147,7 +149,7 @@ function Heading({ laid, keys, sortable, onClick, onResize }: {
     handle.addEventListener("pointercancel", stop);
   };
   return (
-    <th class={`ht-${laid.kind}`} scope="col" data-column={laid.column.name}
+    <th class={`ht-${laid.kind}`} scope="col" data-column={laid.column.name} data-extra={laid.extra ? "" : undefined}
       aria-sort={key ? (key.down ? "descending" : "ascending") : undefined}
       title={`${laid.column.sentence}${laid.column.sentence ? "\n" : ""}(${laid.column.name})`}>
       {sortable
@@ -261,10 +263,10 @@ export function DataTable(props: DataTableProps) {
   const [resized, setResized] = useState(() => new Map<string, number>());
   const [all, setAll] = useState(false);
   const { keys, query, places, setKeys, setQuery } = useOrder(props);
-  const wanted = useMemo(() => measure(table), [table]);
+  const wanted = useMemo(() => measure(table, props.extra), [table, props.extra]);
   const { shown } = useMemo(() => layOut(wanted, room - 2, chosen, resized), [wanted, room, chosen, resized]);
   const scale = useMemo(() => barScale(table), [table]);
-  const names = useMemo(() => namesOf(table, shown), [table, shown]);
+  const names = useMemo(() => namesOf(table, shown, props.extra), [table, shown, props.extra]);
 
   const n = props.few !== undefined && !all ? Math.min(props.few, places.length) : places.length;
   const virtual = n > VIRTUAL_FROM;

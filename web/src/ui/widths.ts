@@ -10,7 +10,7 @@ const PADDING = 20, SAMPLE = 120, NAME_MIN = 150, NAME_MAX = 900, PROSE_MIN = 22
 export type Kind = "number" | "name" | "prose" | "word";
 
 // width is what the cells need, want what the heading needs besides.
-export interface Laid { column: Column; index: number; kind: Kind; width: number; want: number; empty: boolean }
+export interface Laid { column: Column; index: number; kind: Kind; width: number; want: number; empty: boolean; extra: boolean }
 
 // Sentences wrap; names do not. A name may have blanks in its brackets, a sentence has them between words.
 export function kindOf(column: Column, rows: Cell[][], index: number): Kind {
@@ -34,27 +34,29 @@ function sampled(rows: Cell[][]): Cell[][] {
 }
 
 // What each column wants, before the room is known.
-export function measure(table: Table): Laid[] {
-  const rows = sampled(table.rows), plain = sans(13), code = mono(12);
+export function measure(table: Table, added?: { column: string; text: (whole: string) => string }): Laid[] {
+  const rows = sampled(table.rows), plain = sans(13), code = mono(12), bold = `bold ${code}`;
   return table.columns.map((column, index) => {
-    const kind = kindOf(column, rows, index);
+    const extra = column.name === added?.column;
+    const kind = extra ? "name" : kindOf(column, rows, index);
     // a heading wraps between its words
     let width = Math.max(...label(column).split(" ").map(word => textWidth(word, plain))) + 14, empty = true;
     for (const row of rows) {
       const value = row[index] ?? null;
       if (value === null) continue;
       empty = false;
-      const text = human(value, column).slice(0, 400);
-      width = Math.max(width, textWidth(text, kind === "name" ? code : plain));
+      const text = (extra ? added.text(String(value)) : human(value, column)).slice(0, 400);
+      width = Math.max(width, textWidth(text, extra ? bold : kind === "name" ? code : plain));
     }
     if (empty) empty = table.rows.every(row => (row[index] ?? null) === null);
     if (table.bar === column.name) width += BAR_PX;
     const want = Math.max(width, textWidth(label(column), plain) + 14);
-    return { column, index, kind, width: Math.ceil(width) + PADDING, want: Math.ceil(want) + PADDING, empty };
+    return { column, index, kind, width: Math.ceil(width) + PADDING, want: Math.ceil(want) + PADDING, empty, extra };
   });
 }
 
 function least(laid: Laid): number {
+  if (laid.extra) return Math.min(laid.width, PROSE_MIN);
   if (laid.kind === "name") return Math.min(laid.width, NAME_MIN);
   if (laid.kind === "prose") return Math.min(laid.width, PROSE_MIN);
   return laid.width;
@@ -75,7 +77,13 @@ export function layOut(wanted: Laid[], room: number, chosen: Map<string, boolean
     shown = shown.filter(other => other !== laid);
     dropped++;
   }
-  // in a panel or on a phone measures go, too: half of a column tells nothing
+  // in a panel or on a phone measures go, too, what was added to them first: half of a column tells nothing
+  const added = shown.find(laid => laid.extra);
+  if (added && total > room && room < NARROW && !chosen.has(added.column.name)) {
+    total -= least(added);
+    shown = shown.filter(laid => laid !== added);
+    dropped++;
+  }
   for (let i = shown.length - 1; i >= KEPT && total > room && room < NARROW; i--) {
     const laid = shown[i] as Laid;
     if (chosen.has(laid.column.name)) continue;

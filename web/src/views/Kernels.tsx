@@ -117,6 +117,7 @@ export function Kernels() {
             url
             verb="kernels"
             query={{ by }}
+            code={by === "name" ? "name" : undefined}
             onRow={open}
             tools={<ParamSwitch verb="kernels" name="by" label="group by:" />}
           />

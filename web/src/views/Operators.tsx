@@ -139,6 +139,7 @@ export function Operators() {
             url
             verb="operators"
             query={{ by }}
+            code={by === "name" ? "op" : undefined}
             onRow={open}
             tools={<UrlSwitch name="by" label="group by:" options={choices} />}
           />

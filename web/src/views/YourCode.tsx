@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line of the user's own code behind GPU work, with what to do about it: copy it, open it in an editor, see the call.
+import { placeOf } from "../app/code";
 import { useApp } from "../app/context";
 import { useTable } from "../app/hooks";
 import { isNamed } from "../app/links";
 import { eventLink } from "../app/route";
 import { Rows } from "../app/rows";
 
-// As the engine writes a line: FILE(LINE): FUNCTION.
-const LINE = /^(.+)\((\d+)\)(?:: .*)?$/;
-
 // The address that opens it, where an editor is configured: localStorage["holotrace-editor"] is vscode://file/{file}:{line},
 // or the like of another editor. Only addresses that leave the page are followed.
 export function editorLink(source: string): string | null {
-  const template = localStorage.getItem("holotrace-editor"), found = LINE.exec(source);
-  if (!template || !found || !/^[a-z][a-z0-9+.-]*:\/\//i.test(template) || /^(javascript|data|blob):/i.test(template)) return null;
-  return template.replace("{file}", encodeURI(found[1] ?? "")).replace("{line}", found[2] ?? "");
+  const template = localStorage.getItem("holotrace-editor"), place = placeOf(source);
+  if (!template || !place || !/^[a-z][a-z0-9+.-]*:\/\//i.test(template) || /^(javascript|data|blob):/i.test(template)) return null;
+  return template.replace("{file}", encodeURI(place.file)).replace("{line}", place.line);
 }
 
 export function CodeLine(props: { source: string; event?: string }) {

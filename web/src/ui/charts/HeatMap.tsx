@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows by columns of one unit: ranks by steps. Dark is much, and the scale begins at zero. Few cells have their number; many are a picture with
 // a tip under the pointer.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { resolve } from "../colors";
 import { sans, textWidth, useTheme, useWidth } from "../hooks";
 import { Frame, type FrameProps, full, type Unit, shown, useTip } from "./frame";
-import { every } from "./scale";
+import { binCells } from "./bins";
+import { every, inside } from "./scale";
 
 export interface HeatMapProps extends FrameProps {
   rows: string[];
@@ -16,6 +17,8 @@ export interface HeatMapProps extends FrameProps {
   maxHeight?: number;                // rows become thinner, down to a pixel
   onClick?: (row: number, column: number) => void;
 }
+
+const THIN = 3; // pixels of a column that can be told from the next one
 
 type Rgb = [number, number, number];
 
@@ -40,20 +43,21 @@ export function HeatMap(props: HeatMapProps) {
   const least = Math.min(0, ...extent(all, Math.min)), most = Math.max(...extent(all, Math.max));
   const unsure = Math.max(...extent((props.faint ?? []).flat().map(value => value ?? 0), Math.max));
   const left = Math.min(120, Math.max(...rows.slice(0, 400).map(name => textWidth(name, sans(11)))) + 10);
-  const cell = (width - left) / Math.max(1, columns.length);
+  const bins = useMemo(() => binCells(columns, values, Math.max(1, width - left), THIN), [columns, values, width, left]);
+  const cell = (width - left) / Math.max(1, bins.first.length);
   const high = Math.max(1, Math.min(28, Math.floor((props.maxHeight ?? 560) / Math.max(1, rows.length))));
   const height = 20 + rows.length * high + 2;
   useEffect(() => {
-    if (canvas.current) draw(canvas.current, { rows, columns, values, unit, left, cell, high, width, height, least, most, faint: props.faint });
-  }, [rows, columns, values, left, cell, high, width, height, theme]);
+    if (canvas.current) draw(canvas.current, { rows, columns: bins.first, values: bins.values, at: bins.at, unit, left, cell, high, width, height, least, most, faint: props.faint });
+  }, [rows, bins, left, cell, high, width, height, theme]);
   const at = (e: MouseEvent): [number, number] | null => {
     const area = canvas.current?.getBoundingClientRect();
     if (!area) return null;
     const column = Math.floor((e.clientX - area.left - left) / cell), row = Math.floor((e.clientY - area.top - 20) / high);
-    return column >= 0 && column < columns.length && row >= 0 && row < rows.length ? [row, column] : null;
+    return column >= 0 && column < bins.first.length && row >= 0 && row < rows.length ? [row, column] : null;
   };
   return (
-    <Frame {...props}>
+    <Frame {...props} of={bins.k > 1 ? `${props.of ?? ""}; each column is the most of ${bins.k}` : props.of}>
       <div ref={box} class="ht-plot">
         <canvas ref={canvas} style={{ width: "100%", display: "block" }} role="img" class={props.onClick ? "ht-click" : undefined}
           aria-label={`${props.title}: ${rows.length} by ${columns.length}, from ${shown(least, unit)} to ${shown(most, unit)}`}
@@ -61,8 +65,9 @@ export function HeatMap(props: HeatMapProps) {
             const place = at(e);
             if (!place) return hide();
             const [row, column] = place;
-            show(e, `${rows[row]} · ${columns[column]}`, [{ name: props.of ?? "value", value: full(values[row]?.[column] ?? null, unit) }]);
-          }} onMouseLeave={hide} onClick={e => { const place = at(e); if (place) props.onClick?.(...place); }} />
+            const most = bins.k > 1 ? `most, ${columns[bins.at[row]?.[column] ?? 0]}` : null;
+            show(e, `${rows[row]} · ${bins.names[column]}`, [{ name: most ?? props.of ?? "value", value: full(bins.values[row]?.[column] ?? null, unit) }]);
+          }} onMouseLeave={hide} onClick={e => { const place = at(e); if (place) props.onClick?.(place[0], bins.at[place[0]]?.[place[1]] ?? 0); }} />
         <div class="ht-heat-key"><span>{shown(least, unit)}</span><i /><span>{shown(most, unit)}</span>
           {unsure > 0 ? <span>pale: within the clock uncertainty, at most ±{shown(unsure, unit)}</span> : null}</div>
       </div>
@@ -77,7 +82,7 @@ function extent(values: number[], pick: (a: number, b: number) => number): numbe
 }
 
 interface Drawing {
-  rows: string[]; columns: string[]; values: (number | null)[][]; unit: Unit;
+  rows: string[]; columns: string[]; values: (number | null)[][]; at: number[][]; unit: Unit;
   left: number; cell: number; high: number; width: number; height: number; least: number; most: number; faint: HeatMapProps["faint"];
 }
 
@@ -95,14 +100,14 @@ function draw(canvas: HTMLCanvasElement, d: Drawing): void {
   ctx.fillStyle = dim;
   ctx.textAlign = "center";
   const skip = every(d.columns.length, d.width - d.left, Math.max(...d.columns.slice(0, 500).map(name => textWidth(name, sans(11)))) + 8);
-  d.columns.forEach((name, i) => { if (i % skip === 0) ctx.fillText(name, d.left + d.cell * (i + 0.5), 13); });
+  d.columns.forEach((name, i) => { if (i % skip === 0) ctx.fillText(name, inside(d.left + d.cell * (i + 0.5), 0, d.width, textWidth(name, sans(11))), 13); });
   ctx.textAlign = "right";
   const skipRows = every(d.rows.length, d.rows.length * d.high, 14);
   d.rows.forEach((name, i) => { if (i % skipRows === 0) ctx.fillText(name, d.left - 8, 20 + d.high * (i + 0.5) + 4, d.left - 10); });
   ctx.textAlign = "center";
   d.values.forEach((row, r) => row.forEach((value, c) => {
     if (value === null) return;
-    const color = mix(low, top, (value <= (d.faint?.[r]?.[c] ?? 0) ? FAINT : 1) * (value - d.least) / span);
+    const color = mix(low, top, (value <= (d.faint?.[r]?.[d.at[r]?.[c] ?? c] ?? 0) ? FAINT : 1) * (value - d.least) / span);
     ctx.fillStyle = `rgb(${color.join(" ")})`;
     ctx.fillRect(d.left + d.cell * c, 20 + d.high * r, Math.max(0.5, d.cell - gap), d.high - gapY);
     const text = shown(value, d.unit);

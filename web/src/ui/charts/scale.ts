@@ -13,6 +13,23 @@ export function ticks(top: number, n: number, base = 10): number[] {
   return found;
 }
 
+// The middle of a label of so many pixels that stands at x, or beside it where the edges of the picture leave no room.
+export function inside(x: number, from: number, to: number, size: number): number {
+  return Math.max(from + size / 2 + 1, Math.min(x, to - size / 2 - 1));
+}
+
+export interface Label { at: number; size: number }
+
+// Which labels are drawn: every so many, without those that would touch the one before.
+export function apart(labels: readonly Label[], skip: number): boolean[] {
+  let end = -Infinity;
+  return labels.map(({ at, size }, i) => {
+    if (i % skip !== 0 || at - size / 2 < end + 4) return false;
+    end = at + size / 2;
+    return true;
+  });
+}
+
 // Every so many labels, so that each has its room.
 export function every(n: number, room: number, each: number): number {
   const fits = Math.max(1, Math.floor(room / each));
