@@ -2,7 +2,6 @@
 /*
  * check_args_test.c - packed columns of a store whose numbers were changed: refused, or read from end to end.
  */
-#include "read/read.h"
 #include "store/check.h"
 #include "store/set.h"
 
