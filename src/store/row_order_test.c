@@ -34,7 +34,7 @@ static void compare(size_t n, uint32_t step)
 {
 	ht_ctx *ctx;
 	struct ht_trace t = { .ts_ns = ts, .dur_ns = dur, .n_ts_ns = n };
-	uint32_t rows[N], expected[N];
+	uint32_t rows[N] = { 0 }, expected[N] = { 0 };
 	size_t n_rows = 0;
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	for (uint32_t row = 0; row < n; row += step)

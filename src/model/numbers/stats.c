@@ -116,9 +116,9 @@ static double from_key(int64_t key)
 	return value;
 }
 
-double ht_middle_f64(const double *values, size_t n, double *room)
+double ht_middle_f64(const double *values, size_t n, void *room)
 {
-	int64_t *keys = (int64_t *)room, high = INT64_MAX;
+	int64_t *keys = room, high = INT64_MAX;
 	for (size_t i = 0; i < n; i++) {
 		int64_t bits;
 		memcpy(&bits, &values[i], sizeof bits);

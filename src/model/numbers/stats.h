@@ -26,8 +26,8 @@ double ht_exact_std(uint64_t n, __int128 sum, unsigned __int128 squares);
 int64_t ht_median_i64(int64_t *values, size_t n);
 /* The same, but of an even number the mean of the two in the middle. */
 int64_t ht_middle_i64(int64_t *values, size_t n);
-/* Of values; room has place for as many, and what it holds afterwards is nothing. It may be values, which are lost then. */
-double ht_middle_f64(const double *values, size_t n, double *room);
+/* Of values; room has place for as many doubles, and what it holds afterwards is nothing. It may be values, which are lost then. */
+double ht_middle_f64(const double *values, size_t n, void *room);
 /* Of sorted values without the one at position but. */
 static inline int64_t ht_sorted_but(const int64_t *sorted, size_t but, size_t k)
 {
