@@ -72,7 +72,9 @@ static void record(struct run *run, size_t i_task, enum ht_status status)
 	if (i_task < lowest->i_task) {
 		lowest->i_task = i_task;
 		lowest->status = status;
-		ht_error_save(ctx, &lowest->text);
+		/* of two that fail at once the first recorded has the text of both */
+		if (ctx->error.status != HT_OK || lowest->text.error.status == HT_OK)
+			ht_error_save(ctx, &lowest->text);
 	}
 	ctx->error.status = HT_OK;
 	pthread_mutex_unlock(&ctx->lock);

@@ -95,6 +95,31 @@ static void lowest_failure_wins(void **state)
 	}
 }
 
+/* Both fail before either is recorded, so that there is one text for two; the first task is recorded last. */
+static enum ht_status fail_together(void *user, size_t i_task, int i_worker)
+{
+	struct job *job = user;
+	enum ht_status status = ht_fail(job->ctx, HT_FORMAT, "file", 7, NULL, "one text");
+	(void)i_worker;
+	atomic_fetch_add(&job->n_started, 1);
+	for (int i = 0; atomic_load(&job->n_started) < 2 && i < 2000; i++)
+		pause_ms(1);
+	if (!i_task)
+		pause_ms(30);
+	return status;
+}
+
+static void failures_at_once_have_a_text(void **state)
+{
+	ht_ctx *ctx = *state;
+	struct job job = { .ctx = ctx };
+	ht_ctx_set_jobs(ctx, 2);
+	assert_int_equal(ht_parallel(ctx, 2, fail_together, &job), HT_FORMAT);
+	assert_int_equal(ht_error(ctx)->status, HT_FORMAT);
+	assert_string_equal(ht_error(ctx)->message, "one text");
+	ht_error_clear(ctx);
+}
+
 static enum ht_status cancel(void *user, size_t i_task, int i_worker)
 {
 	struct job *job = user;
@@ -251,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(runs_every_task_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(lowest_failure_wins, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_at_once_have_a_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelling_starts_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(watched_tasks_are_done, setup, teardown),
 		cmocka_unit_test_setup_teardown(runs_inside_runs, setup, teardown),
