@@ -279,43 +279,41 @@ static enum ht_status sort_held(struct ht_run *run, struct ht_cp_model *m, size_
 	return HT_OK;
 }
 
-/* A call that waits by its name. */
-static bool waits(struct ht_cp_model *m, uint32_t row)
+typedef bool is_held_fn(struct ht_cp_model *m, uint32_t row);
+
+static bool call_waits(struct ht_cp_model *m, uint32_t row)
 {
 	return ht_kind_is_call(m->trace->kind[row]) &&
 	       (ht_cp_names_bits(&m->names, row) & HT_CP_NAME_WAITS);
 }
 
 /* An operator that always waits: it fetches a value. */
-static bool fetches(struct ht_cp_model *m, uint32_t row)
+static bool operator_waits(struct ht_cp_model *m, uint32_t row)
 {
 	const struct ht_trace *t = m->trace;
 	return t->kind[row] == HT_KIND_CPU_OP &&
 	       !strcmp(ht_str(t, t->name[row]), "aten::_local_scalar_dense");
 }
 
-typedef bool is_held_fn(struct ht_cp_model *m, uint32_t row);
-
-/* What may be held: calls; where none of them was recorded (level 0 of Ascend's profiler), such operators. */
-static is_held_fn *find_held(struct ht_cp_model *m, size_t *ret_n)
+static size_t count_held(struct ht_cp_model *m, is_held_fn *is_held)
 {
-	is_held_fn *const rules[] = { waits, fetches };
-	size_t i = 0;
-	for (;; i++) {
-		*ret_n = 0;
-		for (uint32_t row = 0; row < m->trace->n_kind; row++)
-			*ret_n += rules[i](m, row);
-		if (*ret_n || i + 1 == HT_COUNT(rules))
-			return rules[i];
-	}
+	size_t n = 0;
+	for (uint32_t row = 0; row < m->trace->n_kind; row++)
+		n += is_held(m, row);
+	return n;
 }
 
 enum ht_status ht_cp_held_make(
         struct ht_run *run, struct ht_cp_model *m, const struct ht_cp_wait *waits, size_t n_waits)
 {
 	const struct ht_trace *t = m->trace;
-	size_t n = 0;
-	is_held_fn *is_held = find_held(m, &n);
+	is_held_fn *is_held = call_waits;
+	size_t n = count_held(m, is_held);
+	/* calls that wait were not recorded, as at level 0 of Ascend's profiler */
+	if (!n) {
+		is_held = operator_waits;
+		n = count_held(m, is_held);
+	}
 	uint32_t *full = NULL;
 	HT_TRY(ht_cp_full_find(run, m, &full, &m->n_full));
 	m->held = ht_arena_alloc(run->scratch, (n + m->n_full + 1) * sizeof *m->held);
