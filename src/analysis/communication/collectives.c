@@ -234,18 +234,6 @@ static struct arrivals arrivals_of(const struct ht_clocks *clocks, const struct 
 	return a;
 }
 
-static int64_t duration_of(const struct ht_comm_call *call)
-{
-	return ht_sub_sat(call->end_ns, call->start_ns);
-}
-
-static int64_t transfer_of(const struct ht_comm_call *call)
-{
-	if (call->wait_ns == HT_NO_I64)
-		return HT_NO_I64;
-	return ht_sub_sat(duration_of(call), call->wait_ns);
-}
-
 /* GB/s is bytes per ns. Returns the bus bandwidth. */
 static double put_bandwidths(ht_table *table, size_t column, double bytes, double transfer_ns,
         enum ht_comm_kind kind, int64_t n_ranks)
@@ -261,7 +249,7 @@ static double compute_share(const struct ht_parts *parts, const struct ht_chosen
 {
 	int64_t ns =
 	        ht_link_compute_ns(&parts->list[chosen->i_part], FACTS_OVERLAPS, chosen->call->row);
-	int64_t duration_ns = duration_of(chosen->call);
+	int64_t duration_ns = ht_comm_duration_ns(chosen->call);
 	return ns == HT_NO_I64 || duration_ns <= 0 ? NAN : (double)ns / (double)duration_ns;
 }
 
@@ -290,7 +278,7 @@ static void put_call(ht_table *table, const struct ht_run *run, const struct ht_
 	const struct ht_collective *c = chosen->collective;
 	const struct ht_comm_call *call = chosen->call;
 	struct arrivals a = arrivals_of(run->clocks[0], c);
-	int64_t transfer_ns = transfer_of(call);
+	int64_t transfer_ns = ht_comm_transfer_ns(call);
 	bool measured = transfer_ns != HT_NO_I64 && c->bytes != HT_NO_I64;
 	ht_table_row(table);
 	ht_table_put_str(table, CALL_GROUP, *c->group ? c->group : NULL);
@@ -305,7 +293,7 @@ static void put_call(ht_table *table, const struct ht_run *run, const struct ht_
 	ht_table_put_known(table, CALL_BYTES, call->bytes, HT_NO_I64);
 	ht_table_put_str(table, CALL_DTYPE, c->dtype);
 	ht_table_put_i64(table, CALL_START_NS, call->start_ns);
-	ht_table_put_i64(table, CALL_DURATION_NS, duration_of(call));
+	ht_table_put_i64(table, CALL_DURATION_NS, ht_comm_duration_ns(call));
 	ht_table_put_i64(table, CALL_LATE_NS, ht_sub_sat(call->start_ns, a.first_ns));
 	ht_table_put_i64(table, CALL_SKEW_NS, ht_sub_sat(a.last_ns, a.first_ns));
 	ht_table_put_known(table, CALL_WAIT_NS, call->wait_ns, HT_NO_I64);
@@ -382,16 +370,10 @@ static int by_duration(const void *left, const void *right)
 	return compare_keys(a->example, b->example);
 }
 
-/* Unknown plus anything is unknown. */
-static void add_known(int64_t *sum, int64_t value)
-{
-	*sum = *sum == HT_NO_I64 || value == HT_NO_I64 ? HT_NO_I64 : ht_add_sat(*sum, value);
-}
-
 /* Calls by whether the device computes meanwhile. */
 static void add_part(struct sum *sum, const struct ht_chosen_call *chosen, double share)
 {
-	int64_t transfer_ns = transfer_of(chosen->call);
+	int64_t transfer_ns = ht_comm_transfer_ns(chosen->call);
 	bool overlapped = share >= ALONE;
 	if (isnan(share) || transfer_ns == HT_NO_I64 || chosen->collective->bytes == HT_NO_I64)
 		return;
@@ -414,16 +396,16 @@ static void add_call(struct sum *sum, const struct ht_clocks *clocks,
 	const struct ht_collective *c = chosen->collective;
 	const struct ht_comm_call *call = chosen->call;
 	sum->n_calls++;
-	ht_sum(&sum->duration_ns, duration_of(call));
+	ht_sum(&sum->duration_ns, ht_comm_duration_ns(call));
 	sum->call_bytes += c->bytes == HT_NO_I64 ? NAN : (double)c->bytes;
-	add_known(&sum->wait_ns, call->wait_ns);
+	ht_comm_sum_known(&sum->wait_ns, call->wait_ns);
 	if (!first)
 		return;
 	struct arrivals a = arrivals_of(clocks, c);
 	int64_t skew_ns = ht_sub_sat(a.last_ns, a.first_ns);
 	sum->n_collectives++;
 	sum->n_ranks = (int64_t)c->n > sum->n_ranks ? (int64_t)c->n : sum->n_ranks;
-	add_known(&sum->bytes, c->bytes);
+	ht_comm_sum_known(&sum->bytes, c->bytes);
 	ht_sum(&sum->skew_ns, skew_ns);
 	sum->skew_max_ns = skew_ns > sum->skew_max_ns ? skew_ns : sum->skew_max_ns;
 	if (a.uncertainty_ns == HT_NO_I64 || sum->uncertainty_ns == HT_NO_I64)

@@ -33,6 +33,24 @@ struct ht_comm_call {
 	int tie;           /* enum ht_comm_tie */
 };
 
+static inline int64_t ht_comm_duration_ns(const struct ht_comm_call *call)
+{
+	return ht_sub_sat(call->end_ns, call->start_ns);
+}
+
+/* What is left of the duration without the wait; HT_NO_I64 when that is unknown. */
+static inline int64_t ht_comm_transfer_ns(const struct ht_comm_call *call)
+{
+	return call->wait_ns == HT_NO_I64 ? HT_NO_I64
+	                                  : ht_sub_sat(ht_comm_duration_ns(call), call->wait_ns);
+}
+
+/* Unknown plus anything is unknown. */
+static inline void ht_comm_sum_known(int64_t *sum, int64_t value)
+{
+	*sum = *sum == HT_NO_I64 || value == HT_NO_I64 ? HT_NO_I64 : ht_add_sat(*sum, value);
+}
+
 struct ht_collective {
 	const char *group; /* "0 [0, 1, 2, 3]", "0->1" for a send, "" when unknown */
 	const char *name;  /* "allreduce", or the kernel's short name */

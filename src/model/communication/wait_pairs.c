@@ -73,9 +73,8 @@ static size_t add_up(struct ht_wait_pair *pairs, size_t n)
 			continue;
 		}
 		struct ht_wait_pair *pair = &pairs[used - 1];
-		bool known = pair->bytes != HT_NO_I64 && pairs[i].bytes != HT_NO_I64;
 		pair->n_calls++;
-		pair->bytes = known ? ht_add_sat(pair->bytes, pairs[i].bytes) : HT_NO_I64;
+		ht_comm_sum_known(&pair->bytes, pairs[i].bytes);
 		ht_sum(&pair->wait_ns, pairs[i].wait_ns);
 		ht_sum(&pair->transfer_ns, pairs[i].transfer_ns);
 	}
@@ -100,13 +99,12 @@ enum ht_status ht_wait_pairs_make(struct ht_run *run, const struct ht_chosen_cal
 			in_hand = calls[i].collective;
 			sort_arrivals(in_hand, arrivals);
 		}
-		int64_t duration_ns = ht_sub_sat(call->end_ns, call->start_ns);
 		pairs[n_pairs++] = (struct ht_wait_pair){ .i_rank = call->i_rank,
 			.i_last = waited_for(arrivals, in_hand->n, call),
 			.n_calls = 1,
 			.bytes = call->bytes,
 			.wait_ns = call->wait_ns,
-			.transfer_ns = ht_sub_sat(duration_ns, call->wait_ns) };
+			.transfer_ns = ht_comm_transfer_ns(call) };
 	}
 	qsort(pairs, n_pairs, sizeof *pairs, by_ranks);
 	*ret_pairs = pairs;

@@ -56,7 +56,7 @@ static void vote(
 {
 	size_t shortest = 0;
 	for (size_t i = 0; i < n; i++) {
-		durations[i] = ht_sub_sat(calls[i].call->end_ns, calls[i].call->start_ns);
+		durations[i] = ht_comm_duration_ns(calls[i].call);
 		if (durations[i] < durations[shortest])
 			shortest = i;
 	}

@@ -17,21 +17,16 @@ struct waiting {
 	size_t *n_found, *n_calls; /* by part */
 };
 
-static int64_t duration_of(const struct ht_comm_call *call)
-{
-	return ht_sub_sat(call->end_ns, call->start_ns);
-}
-
 static void measure_waits_of(struct waiting *w, const struct ht_chosen_call *calls, size_t n)
 {
 	size_t first = (size_t)(calls - w->lateness->calls);
 	int64_t transfer_ns = INT64_MAX;
 	for (size_t i = 0; i < n; i++) {
-		int64_t ns = duration_of(calls[i].call);
+		int64_t ns = ht_comm_duration_ns(calls[i].call);
 		transfer_ns = ns < transfer_ns ? ns : transfer_ns;
 	}
 	for (size_t i = 0; i < n; i++)
-		w->wait_ns[first + i] = duration_of(calls[i].call) - transfer_ns;
+		w->wait_ns[first + i] = ht_comm_duration_ns(calls[i].call) - transfer_ns;
 }
 
 static void measure_waits(struct waiting *w)
