@@ -17,7 +17,7 @@ PORTABLE_DAMAGE ?= 20
 # Where Python looks for packages of the prefix.
 PYTHON_PLACE = $(shell $(PYTHON) tools/python_place $(PREFIX))
 # Places in reports of sanitizers need lines only; to write everything about types costs a third of the build.
-LINES   := -Ddebug=false -Dc_args=-g1
+LINES   := -Dc_args=-g1
 export HOLOTRACE := $(abspath $(BUILD))/holotrace
 
 all: configure ## build the program, build/holotrace, and the library, from what is installed
@@ -47,7 +47,7 @@ test: ## set up, build and run every test; ends with one line of counts
 # With -Og the compiler knows less of what a function sets than with -O2, which looks for what is not set.
 sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan, asserts on
 	@tools/setup test
-	@tools/configure build-sanitize --buildtype=debug -Doptimization=g $(LINES),-Wno-maybe-uninitialized -Db_ndebug=false \
+	@tools/configure build-sanitize -Ddebug=false -Doptimization=g '$(LINES) -Wno-maybe-uninitialized' -Db_ndebug=false \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 	@HOLOTRACE_DAMAGE=$(DAMAGE) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
@@ -65,7 +65,7 @@ portable: ## unit tests and cases for a build with zlib and without any call of 
 
 tsan: ## look for data races: reading, every analysis and the report with four threads
 	@tools/setup tsan
-	@tools/configure build-tsan --buildtype=debug -Doptimization=1 $(LINES) -Db_ndebug=false -Db_sanitize=thread \
+	@tools/configure build-tsan -Ddebug=false -Doptimization=1 '$(LINES)' -Db_ndebug=false -Db_sanitize=thread \
 		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-tsan --quiet holotrace
 	@$(PYTHON) tools/run_tsan build-tsan
