@@ -10,7 +10,7 @@ WERROR  ?= false
 FUZZ_SECONDS ?= 60
 ATTACK_SECONDS ?= 600
 ATTACK_SEED ?= 1
-DAMAGE  ?= 100
+DAMAGE  ?= 40
 PORTABLE_TESTS ?= tests/cases
 # Fewer: what differs is how files are opened and inflated, not what is read in them.
 PORTABLE_DAMAGE ?= 20

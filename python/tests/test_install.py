@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as users install it: from a clean clone into a new environment, and gone again.
 
-Twice: with Debian's meson-python alone, and with what pip fetches. Each skips where its tools are not.
+Twice: with Debian's meson-python alone, and, with HOLOTRACE_LONG, with what pip fetches. Each skips where its tools are not.
 HOLOTRACE_SKIP_INSTALL=1 leaves both out, since each builds the library anew; without optimisation, which has nothing to
 do with how a package is put together and takes most of the time. Where there is ccache the second takes the objects of
 the first, and both those of the last time, though every clone has a folder of its own.
@@ -76,6 +76,7 @@ def test_with_debian_packages(clone, tmp_path):
     install_and_remove(wheel, tmp_path / "venv", [], ["--no-index", "--no-deps"])
 
 
+@pytest.mark.skipif(not os.environ.get("HOLOTRACE_LONG"), reason="the other test builds the same; make nightly runs both")
 def test_with_fetched_packages(clone, tmp_path):
     look = subprocess.run(
         [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--timeout", "5", "--retries", "0",

@@ -81,6 +81,11 @@ def analyses():
 ANALYSES = list(analyses())
 
 
+def in_turn(cases):
+    """Each case with one MPI after the other; with HOLOTRACE_LONG with all of them."""
+    return [(mpi, *case) for i, case in enumerate(cases) for mpi in (HERE if LONG else HERE[i % max(1, len(HERE)):][:1])]
+
+
 @pytest.mark.parametrize("name, sources", ANALYSES, ids=[name for name, _ in ANALYSES])
 def test_every_analysis_is_the_same(name, sources):
     """In turn with each MPI, over one, two, three processes or more than there are files; with HOLOTRACE_LONG all of
@@ -103,14 +108,13 @@ def test_the_list_of_analyses_is_not_empty():
     assert any(len(sources) > 1 for _, sources in ANALYSES)
 
 
-@pytest.mark.parametrize("mpi", HERE)
-@pytest.mark.parametrize("args", [
+@pytest.mark.parametrize("mpi, args", in_turn((args,) for args in [
     ["report", "examples/ddp"], ["report", "examples/ddp", "--format", "html", "--top", "3"],
     ["kernel-breakdown", "--hta-compat", "examples/ddp"], ["steps", "--hta-rows", "examples/straggler"],
     ["events", "--columns", "rank,index,s_name,ts_ns", "--top", "100", "--format", "csv", "examples/ddp"],
     ["dump", "examples/train"], ["list"], ["version"], ["kernel-types"], ["no-such-verb"],
     ["kernel-types", "--rank", "9", "examples/ddp"], ["info", "no/such/file.json"],
-], ids=" ".join)
+]), ids=lambda value: value if isinstance(value, str) else " ".join(value))
 def test_other_verbs_and_mistakes_are_the_same(mpi, args):
     check(mpi, 3, *args)
 
@@ -410,9 +414,8 @@ def let_read(run, pid, until):
         assert time.time() < deadline
 
 
-@pytest.mark.parametrize("mpi", HERE)
-@pytest.mark.parametrize("options", [[], ["--partial"]], ids=["whole", "partial"])
-@pytest.mark.parametrize("when", ["reads", "has read"])
+@pytest.mark.parametrize("mpi, when, options", in_turn(
+    [("reads", []), ("reads", ["--partial"]), ("has read", ["--partial"]), ("has read", [])]))
 def test_a_worker_that_is_killed_later(mpi, options, when, tmp_path):
     """In the middle of its files; or when it has told of them and the others are not through."""
     run = Stopped(mpi, tmp_path, *options, n_events=20000)
@@ -441,8 +444,7 @@ def test_a_worker_that_is_killed_later(mpi, options, when, tmp_path):
         assert "process 1 was killed by signal 9; it had 2 traces, the first " in lines[0]
 
 
-@pytest.mark.parametrize("mpi", HERE)
-@pytest.mark.parametrize("who", ["worker", "leader", "carrier"])
+@pytest.mark.parametrize("mpi, who", in_turn([("worker",), ("leader",), ("carrier",)]))
 def test_killed_while_process_0_prints(mpi, who, tmp_path):
     """The table is made by then: who has read is not missed, and without who prints there is an end to it."""
     for rank in range(3):

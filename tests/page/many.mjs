@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charts of hundreds of steps or ranks: node many.mjs URL WANTED. WANTED is JSON: what the bars say of the step and of the rank that take longest. At three
+// Charts of hundreds of steps or ranks: node many.mjs URL WANTED. WANTED is JSON: what the bars say of the step and of the rank that take longest. At several
 // widths no label touches another or leaves its picture, no bar is too thin to be told from the next one, and what takes longest has its name, unless others take as long.
 import { go, settle } from "./app.mjs";
 import { check, launch, open, quiet } from "./browser.mjs";
 
 const [url, wantedText] = process.argv.slice(2);
 const wanted = JSON.parse(wantedText), problems = [];
-const WIDTHS = [390, 1280, 2560];
+const WIDTHS = process.env.HOLOTRACE_LONG ? [390, 1280, 2560] : [390, 1280];
 // view and query, and what must be named there where bars stand for several
 const VIEWS = [["steps", "overview", "?stack=step&rank=1", wanted.step], ["steps", "temporal", "?by=step&rank=1", wanted.step], ["steps", "distributed", "", ""], ["steps", "idle", "", ""],
   ["steps", "critical-path", "", ""], ["steps", "communication", "", ""], ["steps", "overlap", "", ""], ["steps", "kernels", "", ""], ["ranks", "overview", "", wanted.rank],
@@ -30,10 +30,10 @@ const chartsOf = page => page.locator("figure.ht-chart svg[role=img]").evaluateA
 
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  // colours are the only difference of the other theme, and none of this hangs on them
+  for (const theme of process.env.PICTURES ? ["light", "dark"] : ["light"]) {
     const { page, errors } = await open(browser, url, { theme });
     await settle(page);
-    // colours are the only difference of the other theme: one width is enough to look at
     for (const width of theme === "light" ? WIDTHS : [1280])
       for (const [run, view, query, name] of VIEWS) {
         await page.setViewportSize({ width, height: 900 });

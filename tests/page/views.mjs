@@ -59,7 +59,7 @@ try {
       if (!view.name) continue;
       for (const [width, height] of SIZES) {
         await page.setViewportSize({ width, height });
-        for (const theme of ["light", "dark"]) {
+        for (const theme of pictures || width === SIZES[0][0] ? ["light", "dark"] : ["light"]) {
           await page.emulateMedia({ colorScheme: theme });
           await settle(page);
           // the other theme has other colours and nothing else

@@ -210,8 +210,8 @@ def tree(tmp_path_factory):
     same = [f"-D{option['name']}={str(option['value']).lower()}" for option in said
             if option["name"] in ("werror", "buildtype", "optimization", "debug", "portable")]
     run(tree, "meson", "setup", "build", *same, "-Dtests=disabled", "-Dmpi=disabled", "-Dpage=disabled")
-    run(tree, "ninja", "-C", "build", "holotrace", "python/holotrace/_core.abi3.so", "python/package.stamp")
-    run(tree, "ninja", "-C", "build")
+    run(tree, "ninja", "-C", "build", "holotrace", "python/holotrace/_record.so", "python/holotrace/_core.abi3.so",
+        "python/package.stamp", "man1")
     return tree
 
 
