@@ -3,7 +3,7 @@
  * cp_held.c - which host calls waited for which GPU work. See cp_model.h.
  *
  * What a call waits for say the wait rows of the trace (cuda_sync). Without them a copy call waits for its
- * copy when that ended first; a call that synchronises waits for the work that ended last in it, of what
+ * copy when that ended first, or goes through a buffer of the driver; a call that synchronises waits for the work that ended last in it, of what
  * was launched before it. That is certain when the call waits for the whole device, if there is but one, or when there is one
  * stream, else inferred. A call in which no such work ended did not wait. A launch call that finds the queue of its stream full
  * (cp_full.c) waits for the work of the stream that ended last in it, which is inferred as well.
@@ -161,18 +161,27 @@ static uint32_t find_awaited(const struct ht_cp_model *m, const struct question 
 	return HT_NONE;
 }
 
-/* The copy that the call started, when it ended before the call did. */
+/* Memory that is not pinned goes through a buffer of the driver, piece by piece: the call returns when the last one is in it,
+ * a moment before the copy is over, and takes as long as the copy. */
+static bool goes_along(const struct ht_cp_model *m, const struct ht_cp_work *copy, int64_t call_end)
+{
+	return copy->start_ns < call_end &&
+	       strstr(ht_str(m->trace, m->trace->name[copy->row]), "Pageable");
+}
+
+/* The copy that the call started, when the call waited for it. */
 static uint32_t find_copy(const struct ht_cp_model *m, uint32_t call)
 {
 	const struct ht_trace *t = m->trace;
 	const uint32_t *gpus;
 	size_t n;
 	uint32_t found = HT_NONE;
+	int64_t end = ht_end_ns(t, call);
 	ht_launch_gpus(t, call, &gpus, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t work = m->work_of_gpu[gpus[i]];
 		if (work == HT_NONE || m->works[work].launch != call ||
-		        m->works[work].end_ns > ht_end_ns(t, call))
+		        (m->works[work].end_ns > end && !goes_along(m, &m->works[work], end)))
 			continue;
 		if (found == HT_NONE || m->works[work].end_ns > m->works[found].end_ns)
 			found = work;
@@ -185,7 +194,7 @@ static void put_held(struct ht_cp_model *m, uint32_t call, uint32_t work, bool i
 	int64_t start = m->trace->ts_ns[call], end = ht_end_ns(m->trace, call);
 	const struct ht_cp_work *w = work == HT_NONE ? NULL : &m->works[work];
 	if (!w || w->end_ns <= start || w->start_ns >= end ||
-	        w->end_ns > end + m->options.tolerance_ns)
+	        (w->end_ns > end + m->options.tolerance_ns && w->launch != call))
 		return;
 	m->held[(*n)++] = (struct ht_cp_held){ .start_ns = start,
 		.end_ns = end,

@@ -531,6 +531,19 @@ static int64_t usual_launch_ns(const struct part *parts)
 	return 0;
 }
 
+/* What comes second by what it saves may have more of the path than the first: then its savings say why. */
+static void add_second(
+        struct ht_telling *s, const struct part *second, int64_t first_ns, struct ht_finding *found)
+{
+	int64_t whole = usual_whole_ns(&s->f);
+	if (ht_ratio(second->usual_ns, whole) < WORTH_NAMING)
+		return;
+	ht_finding_text(found, "second", bound_text(s, second));
+	ht_finding_ratio(found, "second_share", ht_ratio(second->usual_ns, whole));
+	if (second->usual_ns > first_ns)
+		ht_finding_ratio(found, "second_saves", ht_ratio(usually_saves_ns(second), whole));
+}
+
 static void say_bound(struct ht_telling *s, const struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
@@ -557,11 +570,7 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 	if (!launches)
 		add_main_part(s, &parts[0], whole, &found);
 	/* launches are in the first */
-	const struct part *second = &parts[launches && parts[1].bound == BOUND_LAUNCH ? 2 : 1];
-	if (ht_ratio(second->usual_ns, whole) >= WORTH_NAMING) {
-		ht_finding_text(&found, "second", bound_text(s, second));
-		ht_finding_ratio(&found, "second_share", ht_ratio(second->usual_ns, whole));
-	}
+	add_second(s, &parts[launches && parts[1].bound == BOUND_LAUNCH ? 2 : 1], usual_ns, &found);
 	ht_finding_text(&found, "no_gpu", f->n_devices ? NULL : "");
 	ht_finding_ratio(&found, "inferred", inferred < 0.5 ? NAN : inferred);
 	ht_finding_event(&found, at.rank, at.row);
