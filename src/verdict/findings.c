@@ -468,16 +468,44 @@ static enum ht_status find_devices(struct ht_findings *f)
 
 /* ---- all ranks: stragglers, tops ---- */
 
-/* Ranks without GPU work wait in calls of the host. */
-static void find_host_waits(struct ht_findings *f)
+/* A call of the host has no launch, and a trace that has such calls has no kernels that communicate. */
+static bool waits_on_host(const struct ht_findings *f, const struct ht_comm_call *call)
+{
+	return call->wait_ns != HT_NO_I64 && call->launch_ns == HT_NO_I64 &&
+	       f->breakdown[HT_BREAKDOWN_COMM] == 0;
+}
+
+/* Ranks that communicate by calls of the host wait there; calls side by side wait at the same time. */
+static enum ht_status find_host_waits(struct ht_findings *f)
 {
 	const struct ht_lateness *lateness = &f->stragglers.lateness;
-	for (size_t i = 0; !f->n_devices && i < lateness->n_calls; i++) {
-		int64_t *sum = &f->waits_ns[lateness->calls[i].i_part];
-		int64_t wait_ns = lateness->calls[i].call->wait_ns;
-		if (wait_ns != HT_NO_I64)
-			*sum = ht_add_sat(*sum == HT_NO_I64 ? 0 : *sum, wait_ns);
+	size_t n_parts = f->parts->n;
+	size_t *first = ht_arena_alloc(f->run->scratch, (n_parts + 2) * sizeof *first);
+	struct ht_interval *waits =
+	        ht_arena_alloc(f->run->scratch, (lateness->n_calls + 1) * sizeof *waits);
+	if (!first || !waits)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t i = 0; i < lateness->n_calls; i++)
+		if (waits_on_host(f, lateness->calls[i].call))
+			first[lateness->calls[i].i_part + 2]++;
+	for (size_t p = 0; p < n_parts; p++)
+		first[p + 2] += first[p + 1];
+	for (size_t i = 0; i < lateness->n_calls; i++) {
+		const struct ht_comm_call *call = lateness->calls[i].call;
+		if (waits_on_host(f, call))
+			waits[first[lateness->calls[i].i_part + 1]++] =
+			        (struct ht_interval){ call->start_ns,
+				        ht_add_sat(call->start_ns, call->wait_ns) };
 	}
+	for (size_t p = 0; p < n_parts; p++) {
+		size_t n = first[p + 1] - first[p];
+		if (!n)
+			continue;
+		f->calls_host = true;
+		n = ht_interval_merge(f->run->ctx->mem, waits + first[p], n);
+		f->waits_ns[p] = ht_interval_length(waits + first[p], n);
+	}
+	return HT_OK;
 }
 
 static enum ht_status find_stragglers(struct ht_findings *f)
@@ -487,7 +515,7 @@ static enum ht_status find_stragglers(struct ht_findings *f)
 	HT_TRY(ht_stragglers_find(f->run, f->parts, &straggler_facts, &f->stragglers));
 	f->compares = f->stragglers.lateness.n > 0;
 	if (f->compares)
-		find_host_waits(f);
+		HT_TRY(find_host_waits(f));
 	for (size_t i = 0; f->compares && i < f->parts->n; i++) {
 		const struct ht_late_rank *rank = &f->stragglers.lateness.ranks[i];
 		if (!f->stragglers.verdicts[rank->i_part].is_candidate)

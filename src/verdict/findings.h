@@ -229,8 +229,10 @@ struct ht_findings {
 	struct ht_found_slow slow;
 	size_t n_devices;                          /* that worked */
 	int64_t breakdown[HT_N_BREAKDOWN_COLUMNS]; /* sums over devices of what is a duration */
-	int64_t roles[HT_N_BUSY]; /* of the steps, when no GPU work was recorded (step_roles.h) */
-	bool knows_waits;         /* exposed communication is split */
+	int64_t roles
+	        [HT_N_BUSY]; /* of the steps, when no GPU work was recorded or ranks communicate on the host (step_roles.h) */
+	bool knows_waits;  /* exposed communication is split */
+	bool calls_host;   /* ranks communicate by calls of the host */
 	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
 	struct ht_told_steps told;
 	struct ht_gpu_use gpu;

@@ -8,6 +8,7 @@
 #include "verdict/words.h"
 #include "base/sort.h"
 #include "model/clocks/clocks.h"
+#include "table/optional.h"
 
 #include <string.h>
 
@@ -281,11 +282,13 @@ void ht_found_path_host_calls(struct ht_findings *f)
 	struct ht_path_bound *comm = &f->path[HT_CP_BOUND_GPU_COMMUNICATION];
 	const struct ht_tops *calls = &f->tops[HT_TOP_COMM];
 	int64_t steps_ns = 0, comm_ns = f->roles[HT_BUSY_COMM];
-	for (int role = 0; role < HT_N_BUSY; role++)
-		ht_sum(&steps_ns, f->roles[role]);
-	for (size_t p = 0; p < f->parts->n; p++)
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
+		for (size_t i = 0; i < ht_table_n_rows(steps); i++)
+			ht_sum(&steps_ns, ht_table_i64_or(steps, i, HT_FOUND_STEP_TIME_NS, 0));
 		comm_ns -= f->waits_ns[p] == HT_NO_I64 ? 0 : f->waits_ns[p];
-	if (f->n_devices || comm_ns <= 0 || steps_ns <= 0 || !calls->n)
+	}
+	if ((f->n_devices && !f->calls_host) || comm_ns <= 0 || steps_ns <= 0 || !calls->n)
 		return;
 	double share = (double)comm_ns / (double)steps_ns;
 	int64_t slow = part_of(share, f->slow_path_ns, host->slow_ns);

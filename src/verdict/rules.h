@@ -89,6 +89,8 @@ struct ht_rule {
 };
 
 /* The rules about ranks that communicate (rules_ranks.c). */
+/* What a rank communicates alone, without its waits for others where those are known; HT_NO_I64: not known. */
+int64_t ht_rule_transfer_ns(const struct ht_advice *advice, size_t i_part);
 struct ht_rule_verdict ht_rule_communication(struct ht_advice *advice);
 struct ht_rule_verdict ht_rule_waiting(struct ht_advice *advice);
 struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *advice);

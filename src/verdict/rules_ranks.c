@@ -13,6 +13,13 @@ static int64_t waits_of(const struct ht_advice *a, const struct ht_rule_fact *co
 	return wait_ns == HT_NO_I64 || wait_ns < comm->part ? wait_ns : comm->part;
 }
 
+int64_t ht_rule_transfer_ns(const struct ht_advice *a, size_t i_part)
+{
+	struct ht_rule_fact comm = ht_rule_fact_of(a, i_part, HT_METRIC_COMM);
+	int64_t wait_ns = comm.is_known ? waits_of(a, &comm) : HT_NO_I64;
+	return comm.is_known ? comm.part - (wait_ns == HT_NO_I64 ? 0 : wait_ns) : HT_NO_I64;
+}
+
 /* The rank that communicates alone most, waits not counted; or that waits most. */
 static struct ht_rule_fact most_communication(const struct ht_advice *a, bool waiting)
 {
@@ -22,7 +29,7 @@ static struct ht_rule_fact most_communication(const struct ht_advice *a, bool wa
 		int64_t wait_ns = comm.is_known ? waits_of(a, &comm) : HT_NO_I64;
 		if (!comm.is_known || (waiting && wait_ns == HT_NO_I64))
 			continue;
-		comm.part = waiting ? wait_ns : comm.part - (wait_ns == HT_NO_I64 ? 0 : wait_ns);
+		comm.part = waiting ? wait_ns : ht_rule_transfer_ns(a, p);
 		if (!most.is_known || ht_rule_share(a, &comm) > ht_rule_share(a, &most))
 			most = comm;
 	}

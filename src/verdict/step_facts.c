@@ -4,6 +4,7 @@
  */
 #include "verdict/step_facts.h"
 
+#include "model/communication/comm_calls.h"
 #include "model/communication/exporter.h"
 
 const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] =
@@ -12,7 +13,8 @@ const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] =
 const enum ht_busy ht_found_host_roles[HT_N_HOST_ROLES] = { HT_BUSY_COMM, HT_BUSY_LOADER,
 	HT_BUSY_CPU, HT_BUSY_OTHER };
 
-/* What the steps of a recording of the host alone go to; NULL where there is GPU work, whose time tells more. */
+/* What the steps go to where nothing but the host was recorded, or ranks communicate by its calls; NULL where there is GPU
+ * work, whose time tells more. */
 static enum ht_status split_host(
         struct ht_run *run, const struct ht_bounds *bounds, int64_t (**ret_ns)[HT_N_BUSY])
 {
@@ -20,8 +22,11 @@ static enum ht_status split_host(
 	struct ht_busy_times times = { 0 };
 	struct ht_traits traits;
 	struct ht_frame frame;
+	const uint32_t *calls;
+	size_t n_calls;
 	*ret_ns = NULL;
-	if (run->trace->n_gpu || !bounds->n)
+	HT_TRY(ht_comm_host_calls(run, &calls, &n_calls));
+	if ((run->trace->n_gpu && !n_calls) || !bounds->n)
 		return HT_OK;
 	whole.step = "all";
 	HT_TRY(ht_frame_make(&whole, &frame));

@@ -140,7 +140,7 @@ void ht_tell_tops(struct ht_telling *s)
 		s->f.n_devices ? "no_gpu_modules" : "no_modules", "modules",
 		host_modules ? "-host_total_ns" : NULL };
 	const struct topic collectives = { "collectives", "collective",
-		s->f.n_devices ? "of.comm_kernels" : "of.comm_calls",
+		s->f.n_devices && !s->f.calls_host ? "of.comm_kernels" : "of.comm_calls",
 		s->f.n_devices ? HT_STATE_NONE : HT_STATE_UNKNOWN, "",
 		s->f.compares ? "collectives" : "comm-overlap", NULL };
 	say_tops(s, &tops[gpu ? HT_TOP_OPERATOR : HT_TOP_OPERATOR_HOST], &operators);

@@ -285,7 +285,8 @@ static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 	return v;
 }
 
-/* Idle with nothing launched, but for what a data loader kept the host from launching; or with launches under way, too. */
+/* Idle with nothing launched, but for what a data loader or communication kept the host from launching; or what fewer launches
+ * would help with: with launches under way, too, and not while the host does nothing of the kind for long. */
 static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_way)
 {
 	struct ht_rule_fact most = { .row = HT_NO_I64 };
@@ -293,7 +294,7 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 		struct ht_rule_fact idle = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
 		struct ht_rule_fact way = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
 		if (under_way)
-			ht_sum(&idle.part, way.part);
+			idle.part = ht_add_sat(idle.part - idle.aux[0] - idle.aux[1], way.part);
 		if (under_way && idle.row == HT_NO_I64)
 			idle.row = way.row;
 		if (idle.is_known &&
@@ -483,7 +484,8 @@ static struct ht_rule_verdict ddp_backend(struct ht_advice *a)
 	ht_finding_text(&v.f, "name", gloo.name ? gloo.name : "another backend");
 	v.i_part = gloo.i_part;
 	v.row = gloo.row;
-	v.cost_ns = gloo.is_known ? gloo.part : HT_NO_I64;
+	/* another backend waits for ranks as long */
+	v.cost_ns = gloo.is_known ? ht_rule_transfer_ns(a, gloo.i_part) : HT_NO_I64;
 	return v;
 }
 

@@ -42,8 +42,8 @@ struct facts {
 	struct ht_arena *kept;     /* for what is found for others, as it stays */
 	struct ht_interval *waits; /* of the host, for a device: merged */
 	size_t n_waits;
-	struct ht_interval *loads; /* in data loaders: merged */
-	size_t n_loads;
+	struct ht_interval *awaits; /* in data loaders and communication: merged */
+	size_t n_awaits;
 	struct ht_interval *slow; /* steps that are not like the others (slow_step.h) */
 	size_t n_slow;
 };
@@ -140,6 +140,22 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 	return HT_OK;
 }
 
+/* When the host waits for data or for other ranks, in calls of its own or beside kernels that communicate. */
+static enum ht_status list_awaits(struct facts *f, const struct ht_busy_times *times)
+{
+	static const int roles[] = { HT_BUSY_LOADER, HT_BUSY_COMM };
+	size_t n = 0;
+	f->awaits = ht_arena_alloc(f->kept,
+	        (times->n[HT_BUSY_LOADER] + times->n[HT_BUSY_COMM] + 1) * sizeof *f->awaits);
+	if (!f->awaits)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t k = 0; k < HT_COUNT(roles); k++)
+		for (size_t i = 0; i < times->n[roles[k]]; i++)
+			f->awaits[n++] = times->list[roles[k]][i];
+	f->n_awaits = ht_interval_merge(f->run->ctx->mem, f->awaits, n);
+	return HT_OK;
+}
+
 static enum ht_status find_roles(struct facts *f)
 {
 	struct ht_busy_times times = { 0 };
@@ -149,12 +165,7 @@ static enum ht_status find_roles(struct facts *f)
 	struct ht_rule_sum *copy = &f->of[HT_METRIC_COPY];
 	HT_TRY(ht_busy_make(f->run, &f->frame, &f->traits, &times));
 	HT_TRY(ht_busy_split(f->run, f->bounds, &times, &ns));
-	f->n_loads = times.n[HT_BUSY_LOADER];
-	f->loads = ht_arena_alloc(f->kept, (f->n_loads + 1) * sizeof *f->loads);
-	if (!f->loads)
-		return ht_fail_nomem(f->run->ctx);
-	if (f->n_loads)
-		memcpy(f->loads, times.list[HT_BUSY_LOADER], f->n_loads * sizeof *f->loads);
+	HT_TRY(list_awaits(f, &times));
 	steps->count = (int64_t)f->bounds->n;
 	for (size_t i = 0; i < f->bounds->n; i++) {
 		ht_sum(&steps->part, ht_bound_shared_ns(&f->bounds->list[i]));
@@ -272,7 +283,7 @@ static enum ht_status find_busy(struct facts *f, struct ht_interval **ret_busy, 
 
 /* The device is idle from the end of a call that waited for it to the next work; what runs on meanwhile is no cost. Of
  * several in one gap the last stands for them. Nothing is lost but what they took: so much later the host goes on. That it
- * then loads data is no fault of theirs. */
+ * then loads data or communicates is no fault of theirs. */
 static void charge_waits(struct facts *f, const struct wait *list, size_t n,
         const struct ht_interval *busy, size_t n_busy)
 {
@@ -290,7 +301,7 @@ static void charge_waits(struct facts *f, const struct wait *list, size_t n,
 		ht_sum(&took_ns, list[i].end_ns - list[i].start_ns);
 		ht_sum(&idle_ns,
 		        next - list[i].end_ns -
-		                ht_interval_within(f->loads, f->n_loads, list[i].end_ns, next));
+		                ht_interval_within(f->awaits, f->n_awaits, list[i].end_ns, next));
 		if (more)
 			continue;
 		int64_t cost_ns = idle_ns < took_ns ? idle_ns : took_ns;
@@ -545,7 +556,7 @@ static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct
 	int64_t from = host.start, until = host.end, idle_ns = until - from;
 	if (gap->category == HT_IDLE_HOST_WAIT) {
 		idle_ns -= ht_interval_within(f->waits, f->n_waits, from, until);
-		idle_ns -= ht_interval_within(f->loads, f->n_loads, from, until);
+		idle_ns -= ht_interval_within(f->awaits, f->n_awaits, from, until);
 		if (idle_ns > 0)
 			ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
 	} else if (gap->category == HT_IDLE_KERNEL_WAIT && launches->n[launch] == 1) {
@@ -569,6 +580,20 @@ static int64_t slow_within(const struct facts *f)
 	return first < last ? ht_interval_within(f->slow, f->n_slow, first, last) : 0;
 }
 
+/* What of the host's part of a gap is quiet, but for waits for data and communication. */
+static void add_quiet(const struct facts *f, const struct ht_host_doing *doing,
+        struct ht_interval host, struct ht_quiet *quiet)
+{
+	size_t at = HT_LOWER_BOUND(i, f->n_awaits, f->awaits[i].end <= host.start);
+	for (; at < f->n_awaits && f->awaits[at].start < host.end; at++) {
+		if (f->awaits[at].start > host.start)
+			ht_host_quiet_add(doing, host.start, f->awaits[at].start, quiet);
+		host.start = f->awaits[at].end;
+	}
+	if (host.start < host.end)
+		ht_host_quiet_add(doing, host.start, host.end, quiet);
+}
+
 /* What the host does in these gaps, where they are long together: it takes a list of all that it does. */
 static enum ht_status find_doing(struct facts *f, const struct ht_idle_stream *devices, size_t n,
         const struct launches *launches)
@@ -585,8 +610,7 @@ static enum ht_status find_doing(struct facts *f, const struct ht_idle_stream *d
 			uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
 			if (launch == HT_NONE || gap->category != HT_IDLE_HOST_WAIT)
 				continue;
-			struct ht_interval host = host_part(f, gap, launch);
-			ht_host_quiet_add(&doing, host.start, host.end, &quiet);
+			add_quiet(f, &doing, host_part(f, gap, launch), &quiet);
 		}
 	sum->aux[0] = quiet.nothing_ns;
 	sum->aux[1] = quiet.python_ns;

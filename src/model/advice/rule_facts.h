@@ -23,7 +23,7 @@
  *   SLOW_COMM  the same, when it is communication that they have more of: another rank may be the cause
  *   MALLOC     time of the steps in calls that allocate or free device or pinned memory
  *   LAUNCH     device time idle because nothing was launched, of all from first to last work (idle.h); not while the host
- *              is in a call that waits for a device or in a data loader; aux: of that in long stretches without operators and calls
+ *              is in a call that waits for a device, in a data loader or in communication; aux: of that in long stretches without operators and calls
  *              inside nothing, and inside Python (host_doing.h; 0 where the rest is no tenth of the device's time), the device with
  *              most of it, how many devices there are
  *              LAUNCH, UNDER_WAY, SLOW_CALL and SYNC are without slow steps: SLOW_STEP says what those have more of
