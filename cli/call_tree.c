@@ -8,8 +8,8 @@
 #include "call_tree.h"
 
 #include "output.h"
-#include "run.h"
-#include "verbs.h"
+#include "cmd_run.h"
+#include "verb.h"
 
 #include <inttypes.h>
 #include <stdio.h>

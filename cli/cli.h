@@ -13,6 +13,7 @@
 #include "holotrace.h"
 #include "opts.h"
 #include "progress.h"
+#include "say.h"
 #include "term.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -68,10 +69,6 @@ void heaps_set_up(void);
 /* Run the program over argv; NULL: in this process. An exit code. */
 int program_run(int argc, char **argv, const struct engine *engine);
 
-/* Write a text to standard error as part of a line: controls, which a file's name may have too, are shown as \x1b. */
-void cli_put_error(const char *text);
-/* Print "holotrace: ..." as one line on standard error, in the same way. */
-void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Say an error of the library, with its place and hint. */
 void cli_say_error(const struct ht_error *error);
 /* Say what the context's last error was; the exit code for it. */

@@ -3,7 +3,7 @@
  * cmd_history.c - many runs in one file: add one, see their numbers, and fail where one got worse for good.
  */
 #include "result.h"
-#include "run.h"
+#include "cmd_run.h"
 #include "verbs.h"
 
 #include <stdlib.h>

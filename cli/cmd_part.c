@@ -4,7 +4,7 @@
  * the table of several such files. For ranks whose traces are on different machines.
  */
 #include "output.h"
-#include "run.h"
+#include "cmd_run.h"
 #include "verbs.h"
 
 #include <stdlib.h>

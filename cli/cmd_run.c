@@ -9,8 +9,8 @@
 #include "output.h"
 #include "page.h"
 #include "result.h"
-#include "run.h"
-#include "verbs.h"
+#include "cmd_run.h"
+#include "verb.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "prompt.h"
 #include "result.h"
-#include "run.h"
+#include "cmd_run.h"
 #include "sql.h"
 #include "verbs.h"
 

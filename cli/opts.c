@@ -5,7 +5,10 @@
  * Arguments and options may be mixed, so parsing keeps the arguments by moving them to the front of
  * argv. Mistakes are said here, with the nearest existing name when there is one.
  */
-#include "cli.h"
+#include "opts.h"
+
+#include "holotrace.h"
+#include "say.h"
 
 #include <ctype.h>
 #include <stdlib.h>

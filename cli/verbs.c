@@ -5,6 +5,7 @@
 #include "verbs.h"
 
 #include "call_tree.h"
+#include "cmd_run.h"
 
 #include <stdio.h>
 #include <string.h>

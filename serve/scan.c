@@ -19,43 +19,6 @@
 
 #define SETTLED_NS ((int64_t)2000000000)
 
-const char *scan_path(const char *source)
-{
-	struct stat st;
-	size_t n_digits = strspn(source, "0123456789");
-	bool is_ranked = n_digits > 0 && source[n_digits] == '=' && stat(source, &st) != 0;
-	return is_ranked ? source + n_digits + 1 : source;
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-char *scan_root(const char *const *sources, size_t n_sources)
-{
-	const char *first = scan_path(sources[0]);
-	size_t n = strlen(first);
-	if (n_sources == 1 && is_directory(first)) {
-		char *root = malloc(n + 2);
-		if (root != NULL)
-			snprintf(root, n + 2, "%s%s", first,
-			        n > 0 && first[n - 1] == '/' ? "" : "/");
-		return root;
-	}
-	for (size_t i = 1; i < n_sources; i++) {
-		const char *other = scan_path(sources[i]);
-		size_t k = 0;
-		while (k < n && other[k] == first[k])
-			k++;
-		n = k;
-	}
-	while (n > 0 && first[n - 1] != '/')
-		n--;
-	return strndup(first, n);
-}
-
 /* ---- merging ---- */
 
 static const char *below_root(const struct server *server, const char *path)

@@ -8,7 +8,7 @@
 #include "guard.h"
 #include "pool.h"
 #include "random.h"
-#include "scan.h"
+#include "sources.h"
 #include "sessions.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ enum ht_status server_ctx(const struct server *server, ht_ctx **ret_ctx)
 		return status;
 	const char **folders = calloc(options->n_sources, sizeof(*folders));
 	for (size_t i = 0; folders != NULL && i < options->n_sources; i++)
-		folders[i] = scan_path(options->sources[i]);
+		folders[i] = source_path(options->sources[i]);
 	status = folders != NULL ? ht_ctx_confine(*ret_ctx, folders, options->n_sources) : HT_NOMEM;
 	free((void *)(uintptr_t)folders);
 	if (status != HT_OK)
@@ -187,7 +187,7 @@ static enum ht_status start(
 		        "no random numbers, neither from the kernel nor from /dev/urandom");
 		return HT_IO;
 	}
-	server->runs.root = scan_root(server->options.sources, server->options.n_sources);
+	server->runs.root = sources_root(server->options.sources, server->options.n_sources);
 	server->answers = answers_new(ANSWERS_BYTES);
 	server->timelines = timelines_new(TIMELINES_BYTES);
 	server->sessions = sessions_new(&session_limits);

@@ -5,6 +5,7 @@
  * It stands above both, which do not know each other.
  */
 #include "base/door.h"
+#include "base/mem.h"
 #include "base/platform.h"
 #include "history/history.h"
 #include "model/run_tree.h"

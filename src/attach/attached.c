@@ -3,9 +3,11 @@
  * attached.c - see attach.h: from sources to attachments, and their data.
  */
 #include "attach/kind.h"
+#include "store/trace_refs.h"
 
 #include "base/io.h"
 #include "attach/find.h"
+#include "base/mem.h"
 #include "read/read.h"
 #include "read/reload.h"
 #include "read/reader.h"

@@ -4,6 +4,8 @@
  */
 #include "attach/loaded_text.h"
 
+#include "base/mem.h"
+
 #define MAX_BYTES ((size_t)1 << 20)
 
 void ht_text_free(void *data)

@@ -7,8 +7,7 @@
  */
 #include "base/block_cache.h"
 
-#include "base/mem.h"
-
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -17,6 +17,8 @@
 #include <stddef.h>
 
 #define HT_BLOCK_CACHE_MAX 64
+/* Blocks of so many bytes and more are mapped; what is left of one is kept when it is as large. */
+#define HT_MEM_MAP_BYTES ((size_t)256 << 10)
 
 struct ht_block_cache {
 	pthread_mutex_t lock;

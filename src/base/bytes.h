@@ -8,7 +8,8 @@
 #ifndef HT_BASE_BYTES_H
 #define HT_BASE_BYTES_H
 
-#include "base/mem.h"
+#include "base/arena.h"
+#include "base/vec.h"
 
 struct ht_bytes_out {
 	struct ht_mem *mem;

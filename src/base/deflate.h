@@ -14,7 +14,7 @@
 #ifndef HT_BASE_DEFLATE_H
 #define HT_BASE_DEFLATE_H
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <string.h>
 

@@ -16,10 +16,6 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-/* The folders of a context. */
-struct ht_fence;
-void ht_fence_free(struct ht_fence *fence);
-
 /* A descriptor of the path, opened to read, that the caller closes; -1 with errno. flags: O_DIRECTORY, O_NONBLOCK and such. */
 int ht_door_open(const ht_ctx *ctx, const char *path, int flags);
 /* What stat says of it; 0, or -1 with errno. */

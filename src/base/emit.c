@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/number.h"
 
 #include <math.h>

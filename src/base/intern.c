@@ -4,6 +4,8 @@
  */
 #include "base/intern.h"
 
+#include "base/mem.h"
+
 static bool table_grow(struct ht_mem *mem, struct ht_text_table *table)
 {
 	size_t cap = table->cap ? table->cap * 2 : 256;

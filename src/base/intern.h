@@ -10,8 +10,9 @@
 #ifndef HT_BASE_INTERN_H
 #define HT_BASE_INTERN_H
 
+#include "base/arena.h"
 #include "base/hash.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "base/door.h"
 #include "base/io_ahead.h"
 #include "base/io_codec.h"
+#include "base/mem.h"
 #include "base/platform.h"
 
 #include <errno.h>

@@ -16,6 +16,7 @@
 #ifndef HT_BASE_IO_H
 #define HT_BASE_IO_H
 
+#include "base/damage.h"
 #include "base/status.h"
 
 #include <sys/stat.h>
@@ -25,18 +26,6 @@ enum ht_compression {
 	HT_PLAIN,
 	HT_GZIP,
 	HT_ZSTD,
-};
-
-enum ht_damage_kind {
-	HT_DAMAGE_NONE,
-	HT_DAMAGE_TRUNCATED, /* the file ends early */
-	HT_DAMAGE_CORRUPT,   /* the data contradict themselves */
-};
-
-struct ht_damage {
-	enum ht_damage_kind kind;
-	uint64_t offset;  /* in the compressed file, where it was noticed */
-	const char *text; /* static; "checksum does not match" */
 };
 
 /* What is known of a source once it is open. */

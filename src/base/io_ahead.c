@@ -16,6 +16,7 @@
 #include "base/deflate.h"
 #include "base/io_codec.h"
 #include "base/io_deflate.h"
+#include "base/mem.h"
 
 #include <pthread.h>
 

@@ -8,7 +8,8 @@
 #ifndef HT_BASE_IO_CODEC_H
 #define HT_BASE_IO_CODEC_H
 
-#include "base/io.h"
+#include "base/damage.h"
+#include "base/status.h"
 
 /* Compressed bytes on their way in: [next, end) of bytes is unused. */
 struct ht_input {

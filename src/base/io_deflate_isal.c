@@ -6,6 +6,7 @@
  * keeps the last 32 KiB itself, so buffers may be of any size; large ones save that copying.
  */
 #include "base/io_deflate.h"
+#include "base/mem.h"
 
 #include <isa-l.h>
 

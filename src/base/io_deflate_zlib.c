@@ -6,6 +6,7 @@
  * written differ, what they hold does not. Memory comes from mem.h.
  */
 #include "base/io_deflate.h"
+#include "base/mem.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
  */
 #include "base/io_codec.h"
 #include "base/io_deflate.h"
+#include "base/mem.h"
 
 struct gzip_reader {
 	struct ht_inflater *inflater;

@@ -3,6 +3,7 @@
  * io_pack.c - ht_compress: bytes in memory, compressed into a sink.
  */
 #include "base/io_codec.h"
+#include "base/mem.h"
 
 #include <string.h>
 

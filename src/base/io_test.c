@@ -4,6 +4,7 @@
  * reported and leave nothing behind.
  */
 #include "base/io.h"
+#include "base/mem.h"
 #include "base/platform.h"
 
 #include <setjmp.h>

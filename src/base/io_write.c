@@ -9,6 +9,7 @@
  */
 #include "base/io.h"
 #include "base/io_codec.h"
+#include "base/mem.h"
 #include "base/temp.h"
 #include "base/text.h"
 

@@ -7,6 +7,7 @@
  */
 #define ZSTD_STATIC_LINKING_ONLY
 #include "base/io_codec.h"
+#include "base/mem.h"
 #include "base/unzstd.h"
 
 #include <zstd.h>

@@ -14,6 +14,7 @@
  */
 #include "base/map.h"
 
+#include "base/mem.h"
 #include "base/platform.h"
 #include "base/thread.h"
 

@@ -3,6 +3,7 @@
  * map_test.c - whatever happens to a file, its bytes stay as they were.
  */
 #include "base/map.h"
+#include "base/mem.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

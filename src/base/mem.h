@@ -7,7 +7,7 @@
  * the counters say. Sizes are given back to
  * free, so that no headers are stored and the count is exact.
  *
- *   ht_mem_*   raw blocks          ht_vec_*  growable arrays          ht_arena  many small, one free
+ * This is for whoever takes and frees raw blocks. Growable arrays are in vec.h, many small blocks with one free in arena.h.
  */
 #ifndef HT_BASE_MEM_H
 #define HT_BASE_MEM_H
@@ -19,8 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define HT_MEM_MAP_BYTES ((size_t)256 << 10)
 
 struct ht_cache_quota;
 
@@ -58,69 +56,8 @@ void ht_mem_free_noted(void *mem, void *block);
  * memory; the block is freed all the same. */
 bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size_t n_used);
 
-/* A growable array of fixed-size elements. Zero-initialise; elem is set on first push. */
-struct ht_vec {
-	void *data;
-	size_t n, cap; /* in elements */
-};
-
-/* Room for extra more elements; false when out of memory. */
-bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra);
-void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
-
-/* Append one value of type. Evaluates to false when out of memory. */
-#define HT_VEC_PUSH(mem, vec, type, value)                                                         \
-	((vec)->n < (vec)->cap || ht_vec_reserve((mem), (vec), sizeof(type), 1)                    \
-	                ? (((type *)(vec)->data)[(vec)->n++] = (value), true)                      \
-	                : false)
-
-/* Many small blocks that die together.
- *
- *   arena ─► [ block | used ....... free ] ─► [ older block ] ─► NULL
- */
-struct ht_arena_block;
-struct ht_arena {
-	struct ht_mem *mem;
-	struct ht_arena_block *last;
-	struct ht_arena_cache *spare; /* where blocks come from and go to; NULL: mem */
-	/* when true no further block is to be had, so that long work ends soon; NULL: never */
-	const atomic_bool *cancelled;
-	bool is_small; /* the first blocks are small ones */
-};
-
-/* Blocks of arenas that are done, for the next arenas of the same thread: work that is repeated, task after task, needs
- * neither the system nor a lock for its scratch memory. Under a memory limit nothing is kept. */
-#define HT_ARENA_CACHE_BYTES ((size_t)128 << 20)
-struct ht_arena_cache {
-	struct ht_mem *mem;
-	struct ht_arena_block *list;
-	size_t n_bytes; /* HT_ARENA_CACHE_BYTES at most */
-};
-
 /* Return to the system what was freed in small pieces, where the system's allocator holds on to it. Takes
  * milliseconds: for after a lot was freed that nothing of the same sizes follows. */
 void ht_mem_give_back(void);
-
-void ht_arena_cache_init(struct ht_arena_cache *spare, struct ht_mem *mem);
-void ht_arena_cache_done(struct ht_arena_cache *spare);
-
-void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
-/* For what there may be thousands of, most of them with little in it. */
-void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem);
-/* One whose blocks are taken from, and given to, what is spare. It is done before that, on the same thread. */
-void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *spare);
-/* One that takes its blocks where another one does, and is cancelled with it. */
-void ht_arena_init_like(struct ht_arena *arena, const struct ht_arena *other);
-void ht_arena_done(struct ht_arena *arena);
-/* What lies in from lies in into, and from is empty. Both are of the same memory. */
-void ht_arena_join(struct ht_arena *into, struct ht_arena *from);
-size_t ht_arena_bytes(const struct ht_arena *arena);
-/* Zeroed, aligned to 16; NULL when out of memory. */
-void *ht_arena_alloc(struct ht_arena *arena, size_t n_bytes);
-/* The same, but not zeroed: for large arrays whose every entry is written before it is read. */
-void *ht_arena_room(struct ht_arena *arena, size_t n_bytes);
-char *ht_arena_strndup(struct ht_arena *arena, const char *text, size_t n);
-char *ht_arena_printf(struct ht_arena *arena, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
 
 #endif

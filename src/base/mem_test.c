@@ -2,6 +2,7 @@
 /*
  * mem_test.c - blocks that move into others keep their bytes, and the count is exact.
  */
+#include "base/arena.h"
 #include "base/mem.h"
 
 #include <setjmp.h>

@@ -5,6 +5,7 @@
 #include "base/memo.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/status.h"
 
 struct ht_memo_entry {

@@ -8,7 +8,7 @@
 #ifndef HT_BASE_MEMO_H
 #define HT_BASE_MEMO_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 #include <pthread.h>
 

@@ -2,6 +2,7 @@
 /*
  * memo_test.c - what is kept is found by its key, once, and dies with the memo.
  */
+#include "base/mem.h"
 #include "base/memo.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #ifndef HT_BASE_RANK_PATH_H
 #define HT_BASE_RANK_PATH_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 #define HT_RANK_PLACE "{rank}"
 

@@ -4,6 +4,7 @@
  */
 #include "base/sort.h"
 
+#include "base/mem.h"
 #include "base/search.h"
 #include "base/thread.h"
 

@@ -5,7 +5,6 @@
 #ifndef HT_BASE_SORT_H
 #define HT_BASE_SORT_H
 
-#include "base/mem.h"
 #include "base/status.h"
 
 /* Sort keys ascending and carry the indexes along; equal keys keep their order. Linear time: a few runs are

@@ -2,6 +2,7 @@
 /*
  * sort_test.c - any order of keys comes out sorted, equal keys in the order they had.
  */
+#include "base/mem.h"
 #include "base/sort.h"
 #include "base/thread.h"
 

@@ -5,7 +5,8 @@
 #include "base/status.h"
 
 #include "base/cache_quota.h"
-#include "base/door.h"
+#include "base/fence.h"
+#include "base/mem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

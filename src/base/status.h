@@ -8,7 +8,8 @@
 #define HT_BASE_STATUS_H
 
 #include "holotrace.h"
-#include "base/mem.h"
+#include "base/arena.h"
+#include "base/vec.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

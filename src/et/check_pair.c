@@ -7,6 +7,7 @@
  * is in the execution trace only.
  */
 #include "et/et_check.h"
+#include "store/args.h"
 
 #include "base/sort.h"
 #include "et/et_groups.h"

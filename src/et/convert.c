@@ -3,6 +3,7 @@
  * convert.c - execution traces written again, one file per rank; see holotrace.h.
  */
 #include "et/et_convert.h"
+#include "store/trace_refs.h"
 
 #include "base/io.h"
 #include "base/options.h"

@@ -4,9 +4,10 @@
  */
 #include "et/et.h"
 
+#include "base/mem.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "et/et_reader.h"
+#include "et/et_number.h"
 #include "wire/wire.h"
 #include "json/text.h"
 

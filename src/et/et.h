@@ -174,6 +174,8 @@ bool ht_et_sniff(const char *bytes, size_t n, bool is_all, enum ht_et_format *re
 enum ht_status ht_et_read(
         ht_ctx *ctx, const char *path, bool is_strict, struct ht_et **ret_et) HT_MUST_USE;
 void ht_et_free(struct ht_et *et);
+/* Make the indexes over a complete list of nodes; for readers. */
+enum ht_status ht_et_index(ht_ctx *ctx, struct ht_et *et) HT_MUST_USE;
 
 struct ht_et_stat_info {
 	const char *name, *sentence, *defect;

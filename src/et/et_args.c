@@ -4,6 +4,7 @@
  */
 #include "et/et_args.h"
 
+#include "base/checked.h"
 #include "base/number.h"
 
 #include <string.h>

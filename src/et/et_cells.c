@@ -6,6 +6,7 @@
 
 #include "et/et_files.h"
 #include "et/et_link.h"
+#include "table/table.h"
 
 #include <string.h>
 

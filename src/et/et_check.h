@@ -10,6 +10,7 @@
 
 #include "et/et.h"
 #include "model/run.h"
+#include "table/table.h"
 
 enum ht_et_rule {
 #define RULE(id, sentence) HT_##id,

@@ -5,6 +5,7 @@
 #include "et/et_join.h"
 
 #include "base/sort.h"
+#include "store/args.h"
 
 #include <string.h>
 
@@ -18,6 +19,17 @@ struct keys {
 bool ht_et_is_cpu_event(const struct ht_trace *trace, uint32_t row)
 {
 	return trace->kind[row] == HT_KIND_CPU_OP || trace->kind[row] == HT_KIND_ANNOTATION;
+}
+
+bool ht_et_is_step(const struct ht_trace *t, uint32_t row)
+{
+	return strstr(ht_str(t, t->name[row]), "ProfilerStep") != NULL;
+}
+
+bool ht_et_is_call(const struct ht_trace *trace, uint32_t row, bool as_chakra)
+{
+	return ht_et_is_cpu_event(trace, row) && ht_is_span(trace, row) &&
+	       !(as_chakra && ht_et_is_step(trace, row));
 }
 
 bool ht_et_same_name(const char *node, const char *event)

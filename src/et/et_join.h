@@ -10,8 +10,11 @@
 #ifndef HT_ET_ET_JOIN_H
 #define HT_ET_ET_JOIN_H
 
+#include "base/status.h"
 #include "et/et.h"
-#include "store/trace.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 #define HT_ET_MIN_AGREEMENT 95
 
@@ -35,6 +38,10 @@ enum ht_status ht_et_join_make(ht_ctx *ctx, const struct ht_et *et, const struct
 bool ht_et_is_cpu_event(const struct ht_trace *trace, uint32_t row);
 /* Whether the profiler marks an event as open at the end of the window: it has no node. */
 bool ht_et_is_unfinished(const struct ht_trace *trace, uint32_t row);
+/* A step of the profiler. */
+bool ht_et_is_step(const struct ht_trace *trace, uint32_t row);
+/* Whether an event counts as a call; profiler steps do not for Chakra. */
+bool ht_et_is_call(const struct ht_trace *trace, uint32_t row, bool as_chakra);
 /* Kineto may add the overload behind a dot. */
 bool ht_et_same_name(const char *node, const char *event);
 /* "rf_id", "external_id", "none" */

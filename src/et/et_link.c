@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "et/et_sync.h"
+#include "store/args.h"
 
 #include <string.h>
 
@@ -23,17 +24,6 @@ struct linking {
 	uint32_t *around;      /* by event: nearest operator or annotation around it */
 	uint32_t *thread_node; /* by track: row of its thread node */
 };
-
-static bool is_step(const struct ht_trace *t, uint32_t row)
-{
-	return strstr(ht_str(t, t->name[row]), "ProfilerStep") != NULL;
-}
-
-bool ht_et_is_call(const struct ht_trace *trace, uint32_t row, bool as_chakra)
-{
-	return ht_et_is_cpu_event(trace, row) && ht_is_span(trace, row) &&
-	       !(as_chakra && is_step(trace, row));
-}
 
 static bool is_call(const struct linking *k, uint32_t row)
 {
@@ -101,7 +91,7 @@ static enum ht_status measure(struct linking *k)
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		if (!is_call(k, row))
 			continue;
-		if (!is_step(t, row))
+		if (!ht_et_is_step(t, row))
 			link->self_ns += self_ns[row];
 		if (link->join.node[row] != HT_ET_NONE)
 			link->nodes[link->join.node[row]] =

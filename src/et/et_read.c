@@ -8,11 +8,13 @@
  * is made, for it would have been the last.
  */
 #include "et/et_reader.h"
+#include "store/import_stats.h"
 
 #include "base/io.h"
+#include "base/mem.h"
 #include "json/block_base.h"
 #include "json/text.h"
-#include "store/trace.h"
+#include "store/event.h"
 
 #include <string.h>
 

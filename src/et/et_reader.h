@@ -7,6 +7,7 @@
 
 #include "et/et.h"
 #include "et/et_habit.h"
+#include "et/et_number.h"
 
 enum ht_et_parse {
 	HT_ET_PARSED,
@@ -75,10 +76,6 @@ bool ht_et_intern_json(
 /* A JSON text without escapes whose ht_hash is known. */
 bool ht_et_intern_array(
         struct ht_et_reader *r, const char *text, size_t n, uint64_t hash, uint32_t *ret_id);
-/* A whole number that ends where JSON's do; false for anything else. */
-bool ht_et_parse_i64(const char *p, size_t n, int64_t *ret_value);
-bool ht_et_parse_u64(const char *p, size_t n, uint64_t *ret_value);
-
 /* The node whose brace is at *at, appended to the store; *at moves behind it. */
 enum ht_et_parse ht_et_parse_node(struct ht_et_reader *r, const char **at);
 /* Tensors of a finished node. False when out of memory. */
@@ -86,7 +83,5 @@ bool ht_et_add_tensors(struct ht_et_reader *r, struct ht_et_node *node, uint32_t
 
 /* Read Chakra's messages. */
 enum ht_status ht_et_read_chakra(ht_ctx *ctx, const char *bytes, size_t n, struct ht_et *et);
-/* Indexes over a complete list of nodes. */
-enum ht_status ht_et_index(ht_ctx *ctx, struct ht_et *et);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "model/policy.h"
+#include "store/args.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef HT_ET_ET_SYNC_H
 #define HT_ET_ET_SYNC_H
 
-#include "et/et_link.h"
+#include "et/et_linked.h"
 
 /* Adds the dependencies to a link that has its GPU work. */
 enum ht_status ht_et_sync_add(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena,

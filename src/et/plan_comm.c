@@ -6,6 +6,7 @@
  * its launch. Without one the record_param_comms nodes stand for it themselves.
  */
 #include "et/et_plan.h"
+#include "store/args.h"
 
 #include "et/et_args.h"
 #include "et/et_files.h"

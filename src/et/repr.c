@@ -7,6 +7,7 @@
  */
 #include "et/et_convert.h"
 
+#include "base/mem.h"
 #include "et/et_args.h"
 #include "base/number.h"
 #include "json/text.h"

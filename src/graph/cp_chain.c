@@ -8,6 +8,7 @@
  * before; so what is followed is limited, and what is not is the host's, without names.
  */
 #include "graph/cp_across.h"
+#include "model/origin/find_origins.h"
 #include "model/rows/row_names.h"
 
 #include "model/rows/frame.h"

@@ -22,6 +22,7 @@
 
 #include "graph/cp_names.h"
 #include "graph/cp_types.h"
+#include "store/trace.h"
 
 /* What was the last that a piece of work waited for. */
 enum ht_cp_by {

@@ -6,6 +6,7 @@
 #define HT_GRAPH_CP_NAMES_H
 
 #include "model/run.h"
+#include "store/trace.h"
 
 enum ht_cp_name {
 	HT_CP_NAME_KNOWN = 1,     /* the other bits are set */

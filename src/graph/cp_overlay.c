@@ -6,6 +6,7 @@
 
 #include "graph/cp_links.h"
 #include "graph/cp_walk.h"
+#include "model/policy.h"
 
 #include <string.h>
 
@@ -128,7 +129,7 @@ static enum ht_status draw_all(struct ht_cp_drawing *d)
 	struct ht_cp_options options;
 	HT_TRY(ht_cp_options_read(d->run, &options));
 	enum ht_status (*policy)(struct ht_cp_drawing *, const struct ht_cp_options *) =
-	        d->run->policy.draw_path;
+	        d->run->policy->draw_path;
 	HT_TRY((policy ? policy : draw_model)(d, &options));
 	return d->no_memory ? ht_fail_nomem(d->run->ctx) : HT_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "graph/cp_rows.h"
 
+#include "base/mem.h"
 #include "base/sort.h"
 
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "graph/cp_links.h"
 #include "graph/cp_rows.h"
 #include "model/device/launch.h"
+#include "model/origin/find_origins.h"
 #include "model/rows/work_names.h"
 #include "model/steps/timed_steps.h"
 

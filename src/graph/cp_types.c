@@ -4,6 +4,7 @@
  */
 #include "graph/cp_types.h"
 
+#include "model/policy.h"
 #include "model/rows/selection.h"
 #include "base/list.h"
 
@@ -66,7 +67,7 @@ struct ht_cp_options ht_cp_options_default(const struct ht_run *run)
 {
 	struct ht_cp_options options = { .annotation = run->annotation,
 		/* a path by other rules knows no loaders by name */
-		.data_load = run->policy.put_path ? NULL : HT_CP_DATA_LOADERS,
+		.data_load = run->policy->put_path ? NULL : HT_CP_DATA_LOADERS,
 		.tolerance_ns = HT_CP_TOLERANCE_NS };
 	if (ht_steps_are_named(run->step))
 		options.step = run->step;
@@ -79,7 +80,7 @@ enum ht_status ht_cp_options_read(struct ht_run *run, struct ht_cp_options *ret_
 	options.instance = ht_run_str(run, "instance");
 	options.tolerance_ns = ht_run_duration_ns(run, "tolerance");
 	/* another definition of the path knows only the data loaders that are named to it */
-	if (ht_run_str(run, "data-load-events") || run->policy.put_path)
+	if (ht_run_str(run, "data-load-events") || run->policy->put_path)
 		options.data_load = ht_run_str(run, "data-load-events");
 	/* a week either way: sums with times stay in range */
 	if (options.tolerance_ns > HT_MAX_DURATION_NS)

@@ -9,6 +9,7 @@
 #include "base/pattern.h"
 #include "base/text.h"
 #include "model/rows/autograd.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,6 +10,7 @@
  */
 #include "history/history.h"
 
+#include "base/mem.h"
 #include "base/options.h"
 
 #if defined(HT_HAVE_SQLITE)

@@ -9,6 +9,7 @@
 #include "hta/hta_mtia.h"
 #include "model/calls/call_graph.h"
 #include "store/shape.h"
+#include "table/table.h"
 
 #include <string.h>
 
@@ -165,8 +166,8 @@ static enum ht_status start(
 	if (!cells)
 		return ht_fail_nomem(run->ctx);
 	*cells = (struct cells){ .trace = frame->trace,
-		.raw = run->policy.raw_columns,
-		.mtia = run->policy.select_rows && ht_hta_is_mtia(frame->trace),
+		.raw = run->policy->raw_columns,
+		.mtia = run->policy->select_rows && ht_hta_is_mtia(frame->trace),
 		.zero_ns = run->facts->first_ts_ns };
 	HT_TRY(ht_hta_columns(run, frame, true, &cells->columns));
 	HT_TRY(list_keys(run, frame->trace, &cells->keys));

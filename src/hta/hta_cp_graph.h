@@ -22,6 +22,8 @@
 
 #include "graph/cp_overlay.h"
 
+struct ht_path_wait;
+
 struct ht_cp_edge {
 	uint32_t from, to; /* nodes */
 	uint32_t row;      /* whose time it is, HT_NONE: nobody's */

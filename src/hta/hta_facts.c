@@ -4,7 +4,10 @@
  */
 #include "hta/hta_facts.h"
 
+#include "base/mem.h"
 #include "base/thread.h"
+#include "store/set.h"
+#include "store/trace_refs.h"
 
 #include <stdio.h>
 #include <string.h>

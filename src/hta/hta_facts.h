@@ -9,6 +9,7 @@
 #define HT_HTA_HTA_FACTS_H
 
 #include "model/run.h"
+#include "store/trace.h"
 
 struct ht_set_facts {
 	bool two_steps; /* two different names of steps, GPU copies of steps included */

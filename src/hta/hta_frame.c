@@ -12,6 +12,8 @@
 #include "hta/hta_names.h"
 #include "base/sort.h"
 #include "base/search.h"
+#include "model/policy.h"
+#include "store/args.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -479,7 +481,7 @@ static enum ht_status fill_iteration(struct ht_run *run, const struct ht_trace *
 	int64_t *iteration = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *iteration);
 	if (!iteration)
 		return ht_fail_nomem(run->ctx);
-	if (run->policy.select_rows)
+	if (run->policy->select_rows)
 		HT_TRY(fill_hta_iteration(run, t, a, partner, iteration));
 	else
 		fill_own_iteration(t, iteration);
@@ -501,11 +503,11 @@ enum ht_status ht_hta_columns(struct ht_run *run, const struct ht_frame *frame, 
 	if (with_iteration)
 		HT_TRY(fill_iteration(run, t, &a, partner, &iteration));
 	/* HTA itself keeps Kineto's unsigned -1, and so counts such waits as GPU rows */
-	for (size_t row = 0; row < t->n_kind && !run->policy.raw_columns; row++) {
+	for (size_t row = 0; row < t->n_kind && !run->policy->raw_columns; row++) {
 		if (a.stream[row] == UINT32_MAX)
 			a.stream[row] = -1;
 	}
-	if (run->policy.select_rows && run->facts->two_steps && ht_hta_is_mtia(t))
+	if (run->policy->select_rows && run->facts->two_steps && ht_hta_is_mtia(t))
 		HT_TRY(ht_hta_mtia_mend(run, t, a.stream, iteration));
 	*ret_columns = (struct ht_row_columns){ a.stream, a.correlation, partner, iteration };
 	return HT_OK;

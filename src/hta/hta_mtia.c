@@ -10,6 +10,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/rows/work_names.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>

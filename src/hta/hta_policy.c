@@ -28,60 +28,29 @@ static enum ht_status refuse(struct ht_run *run, const char *what)
 	        run->ctx, HT_USAGE, NULL, -1, "leave out --hta-compat", "HTA has no %s", what);
 }
 
-static void take_rows(struct ht_policy *policy)
-{
-	policy->select_rows = ht_hta_frame_fill;
-	policy->needs_facts = true;
-	policy->events_of_frame = true;
-	policy->only_chosen = true;
-	policy->file_clocks = true;
-	policy->one_device = true;
-	policy->assumed_queue_limit = true;
-}
+/* Its derived columns, and what mixes definitions. */
+#define ALWAYS .cells = &ht_hta_cells, .path_waits = ht_hta_cp_waits
 
-static void take_values(struct ht_policy *policy)
-{
-	policy->label = "as HTA";
-	policy->refuse = refuse;
-	policy->rows_with_gpu = true;
-	policy->columns = ht_hta_columns;
-	policy->raw_columns = true;
-	policy->streams_by_number = true;
-	policy->span_to_last_start = true;
-	policy->shortest_copy_ns = 1000;
-	policy->series_zero = series_zero;
-	policy->collect_work = ht_hta_work_collect;
-	policy->collect_annotated = ht_hta_work_annotated;
-	policy->sum_types = ht_hta_work_types;
-	policy->type_by_name = type_by_name;
-	policy->type_words = ht_hta_type_words;
-	policy->only_known_types = true;
-	policy->waits_are_work = true;
-	policy->waits_in_transfers = true;
-	policy->is_launch = ht_hta_is_launch;
-	policy->counts_launch = ht_hta_is_stats_launch;
-	policy->collect_idle = ht_hta_idle_collect;
-	policy->no_hints = true;
-	policy->single_pieces = true;
-	policy->by_name = true;
-	policy->no_empty_rows = true;
-	policy->full_names = true;
-	policy->raw_short_names = true;
-	policy->zero_spread = true;
-	policy->folds_sums = true;
-	policy->one_backward = true;
-	policy->roots_at_one_depth = true;
-	policy->compares_counts = true;
-	policy->put_path = ht_hta_cp_put;
-	policy->draw_path = ht_hta_cp_draw;
-}
+#define ROWS                                                                                       \
+	.select_rows = ht_hta_frame_fill, .needs_facts = true, .events_of_frame = true,            \
+	.only_chosen = true, .file_clocks = true, .one_device = true, .assumed_queue_limit = true
 
-struct ht_policy ht_hta_policy(bool values, bool rows)
+#define VALUES                                                                                     \
+	.label = "as HTA", .refuse = refuse, .rows_with_gpu = true, .columns = ht_hta_columns,     \
+	.raw_columns = true, .streams_by_number = true, .span_to_last_start = true,                \
+	.shortest_copy_ns = 1000, .series_zero = series_zero, .collect_work = ht_hta_work_collect, \
+	.collect_annotated = ht_hta_work_annotated, .sum_types = ht_hta_work_types,                \
+	.type_by_name = type_by_name, .type_words = ht_hta_type_words, .only_known_types = true,   \
+	.waits_are_work = true, .waits_in_transfers = true, .is_launch = ht_hta_is_launch,         \
+	.counts_launch = ht_hta_is_stats_launch, .collect_idle = ht_hta_idle_collect,              \
+	.no_hints = true, .single_pieces = true, .by_name = true, .no_empty_rows = true,           \
+	.full_names = true, .raw_short_names = true, .zero_spread = true, .folds_sums = true,      \
+	.one_backward = true, .roots_at_one_depth = true, .compares_counts = true,                 \
+	.put_path = ht_hta_cp_put, .draw_path = ht_hta_cp_draw
+
+const struct ht_policy *ht_hta_policy(bool values, bool rows)
 {
-	struct ht_policy policy = { .cells = &ht_hta_cells, .path_waits = ht_hta_cp_waits };
-	if (values || rows)
-		take_rows(&policy);
-	if (values)
-		take_values(&policy);
-	return policy;
+	static const struct ht_policy of_columns = { ALWAYS }, of_rows = { ALWAYS, ROWS },
+	                              of_values = { ALWAYS, ROWS, VALUES };
+	return values ? &of_values : rows ? &of_rows : &of_columns;
 }

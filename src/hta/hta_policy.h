@@ -9,6 +9,6 @@
 
 /* values: HTA's values for oddities that can be chosen (hta-compat), its rows included; rows: its selection of
  * rows alone (hta-rows). Its derived columns can be asked for in any case. */
-struct ht_policy ht_hta_policy(bool values, bool rows);
+const struct ht_policy *ht_hta_policy(bool values, bool rows);
 
 #endif

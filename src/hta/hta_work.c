@@ -6,6 +6,7 @@
 
 #include "hta/hta_frame.h"
 #include "hta/hta_names.h"
+#include "store/trace.h"
 
 #include <string.h>
 

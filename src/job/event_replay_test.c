@@ -328,7 +328,7 @@ static void test_replay(void **state)
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	struct ht_arena scratch;
 	ht_arena_init(&scratch, ctx->mem);
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch };
+	struct ht_run run = { .ctx = ctx, .policy = &ht_own_policy, .scratch = &scratch };
 	struct ht_event_job job = { .run = &run,
 		.before = before,
 		.launch = launch,
@@ -373,7 +373,7 @@ static void test_circle(void **state)
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	struct ht_arena scratch;
 	ht_arena_init(&scratch, ctx->mem);
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch };
+	struct ht_run run = { .ctx = ctx, .policy = &ht_own_policy, .scratch = &scratch };
 	struct ht_event_job job = { .run = &run,
 		.n_nodes = 4,
 		.n_units = 2,

@@ -4,7 +4,7 @@
  */
 #include "job/event_rows.h"
 
-#include "job/event_graph.h"
+#include "job/event_flags.h"
 #include "model/efficiency/row_costs.h"
 #include "model/rows/autograd.h"
 #include "model/rows/name_traits.h"

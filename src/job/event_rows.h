@@ -7,6 +7,7 @@
 
 #include "graph/cp_model.h"
 #include "graph/cp_whatif.h"
+#include "store/args.h"
 
 struct ht_event_rows {
 	struct ht_run *run;

@@ -13,9 +13,10 @@
  *                   reduce-scatter of a chunk after its last backward
  *   tail            the last compute, garbage collection, norms, embeddings (first and last stage), gradients, clipping, optimizer
  */
+#include "base/arena.h"
+#include "base/vec.h"
 #include "job/ops.h"
 
-#include "base/mem.h"
 #include "base/sort.h"
 
 #include <inttypes.h>

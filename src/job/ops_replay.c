@@ -8,10 +8,10 @@
  *   workers   the slowdown of a worker is the smaller of those of its data-parallel rank and its stage; the worst 3 % of them
  *             with ideal times instead of their own: how much of T - T(ideal) that takes away
  */
+#include "base/arena.h"
 #include "job/ops.h"
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "job/batches.h"

@@ -6,7 +6,6 @@
 #ifndef HT_JSON_TEXT_H
 #define HT_JSON_TEXT_H
 
-#include "base/mem.h"
 #include "base/number.h"
 #include "base/utf8.h"
 

@@ -8,6 +8,8 @@
  */
 #include "mcp/client.h"
 
+#include "base/mem.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

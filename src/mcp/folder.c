@@ -10,6 +10,7 @@
 #include "mcp/folder.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <pthread.h>

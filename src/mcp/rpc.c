@@ -7,6 +7,7 @@
  */
 #include "mcp/client.h"
 
+#include "base/mem.h"
 #include "base/options.h"
 #include "table/escape.h"
 

@@ -6,6 +6,7 @@
  *        ─► long ones are queued ─► workers, a context with limits each ─► out, a message at a time
  *        ─► what a message says of the client, and which requests are under way, is the client's (client.c)
  */
+#include "base/mem.h"
 #include "mcp/client.h"
 #include "mcp/folder.h"
 

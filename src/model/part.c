@@ -5,6 +5,8 @@
 #include "model/part.h"
 
 #include "base/checked.h"
+#include "base/mem.h"
+#include "model/policy.h"
 
 void ht_parts_done(struct ht_parts *parts)
 {
@@ -23,7 +25,7 @@ struct ht_time_move ht_part_move(const struct ht_run *run, const struct ht_part 
 	size_t i = ht_roster_find(roster, part->rank);
 	if (i == SIZE_MAX)
 		return (struct ht_time_move){ 0 };
-	if (moves && !run->policy.file_clocks)
+	if (moves && !run->policy->file_clocks)
 		return moves[i];
 	return (struct ht_time_move){ .shift_ns = roster->ranks[i].offset_ns };
 }

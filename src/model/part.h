@@ -16,6 +16,7 @@
 #define HT_MODEL_PART_H
 
 #include "model/run.h"
+#include "table/table.h"
 
 #define HT_PART_TABLES 20
 

@@ -9,7 +9,7 @@
 #ifndef HT_MODEL_POLICY_H
 #define HT_MODEL_POLICY_H
 
-#include "table/table.h"
+#include "base/status.h"
 
 struct ht_cell_source;
 struct ht_cp_drawing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_steps.h - what one question knows about its input: the rank in hand, selection, parameters, memory.
+ * run.h - what one question knows about its input: the rank in hand, selection, parameters, memory.
  *
  * The registry makes a run from a set and the parameters as text. Ranks are computed alone, on any thread or
  * machine, so a run has one rank in hand; what it may know of the others is in the roster. When parts are
@@ -9,10 +9,11 @@
 #ifndef HT_MODEL_RUN_H
 #define HT_MODEL_RUN_H
 
-#include "model/policy.h"
-#include "store/set.h"
+#include "base/status.h"
+#include "store/roster.h"
 
 struct ht_analysis;
+struct ht_policy;
 struct ht_set_facts;
 struct ht_clocks;
 struct ht_matches;
@@ -35,7 +36,7 @@ struct ht_run {
 	 * the set in hand */
 	const char *step, *steps[HT_MAX_SETS];
 	const char *annotation;             /* NULL: no restriction */
-	struct ht_policy policy;            /* which definitions, ours unless asked otherwise */
+	const struct ht_policy *policy;     /* which definitions, ours unless asked otherwise */
 	const struct ht_view *view;         /* for analyses with columns on request; may be NULL */
 	const struct ht_question *question; /* that it answers, as text; NULL: nobody asks for it */
 	/* every rank that is known, and those that are looked at; two or more for comparisons */
@@ -76,11 +77,10 @@ static inline const struct ht_rank *ht_run_chosen(const struct ht_run *run, size
 	return &run->rosters[side]->ranks[run->chosen[side].at[i]];
 }
 
+/* Our own definition of everything. */
+extern const struct ht_policy ht_own_policy;
 /* What series take off their times. */
-static inline int64_t ht_run_series_zero(const struct ht_run *run)
-{
-	return run->policy.series_zero ? run->policy.series_zero(run) : 0;
-}
+int64_t ht_run_series_zero(const struct ht_run *run);
 
 /* Parameter values by name, parsed by the parameter's type; the registry has checked them. */
 int64_t ht_run_i64(const struct ht_run *run, const char *param);

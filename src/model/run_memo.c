@@ -4,6 +4,8 @@
  */
 #include "model/run_memo.h"
 
+#include "base/memo.h"
+
 #include <string.h>
 
 /* What cannot be kept stays this run's own. */

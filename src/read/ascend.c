@@ -4,6 +4,7 @@
  */
 #include "read/ascend.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "read/decimals.h"
 

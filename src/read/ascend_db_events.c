@@ -3,6 +3,7 @@
  * ascend_db_events.c - spans of a database: the host's calls, and the work of the NPU; see ascend_db.c.
  */
 #include "read/rows.h"
+#include "store/trace.h"
 
 #if defined(HT_HAVE_SQLITE)
 

@@ -12,6 +12,7 @@
  */
 #include "read/reader.h"
 
+#include "base/mem.h"
 #include "json/text.h"
 #include "store/draft.h"
 

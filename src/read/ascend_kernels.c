@@ -9,6 +9,7 @@
  */
 #include "read/ascend.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/search.h"
 

@@ -7,6 +7,7 @@
  */
 #include "read/ascend_texts.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 
 #define KNOWN_BITS  10 /* a column remembers so many texts, as a power of two */

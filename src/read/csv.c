@@ -11,6 +11,7 @@
  */
 #include "read/csv.h"
 
+#include "base/mem.h"
 #include "json/block.h"
 
 #include <strings.h>

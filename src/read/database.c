@@ -2,6 +2,7 @@
 /*
  * database.c - see database.h.
  */
+#include "base/mem.h"
 #include "read/rows.h"
 
 #if defined(HT_HAVE_SQLITE)

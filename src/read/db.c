@@ -2,6 +2,7 @@
 /*
  * db.c - see db.h.
  */
+#include "base/mem.h"
 #include "read/rows.h"
 
 #if defined(HT_HAVE_SQLITE)

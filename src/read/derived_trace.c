@@ -5,7 +5,7 @@
 #include "read/derived_trace.h"
 
 #include "json/text.h"
-#include "read/discover.h"
+#include "read/file_name.h"
 #include "store/trace.h"
 
 #include <string.h>

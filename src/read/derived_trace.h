@@ -8,7 +8,7 @@
 #ifndef HT_READ_DERIVED_TRACE_H
 #define HT_READ_DERIVED_TRACE_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 /* The file of that name beside path, in the arena, when the text at the start of a file says one; else NULL.
  * False when out of memory. */

@@ -6,9 +6,10 @@
  * looks into the file. At the end the list is sorted and files that came up twice are dropped.
  */
 #include "read/discover.h"
-#include "read/source_lines.h"
+
 #include "base/door.h"
 #include "base/io.h"
+#include "base/mem.h"
 #include "base/search.h"
 #include "read/lone_files.h"
 #include "read/look.h"
@@ -16,6 +17,7 @@
 #include "read/rank_files.h"
 #include "read/raw_forms.h"
 #include "read/reader.h"
+#include "read/source_lines.h"
 #include "read/wildcard.h"
 
 #include <dirent.h>
@@ -70,13 +72,6 @@ static enum ht_status note(struct finder *finder, const char *text)
 	if (!text || !HT_VEC_PUSH(finder->ctx->mem, &finder->notes, const char *, text))
 		return ht_fail_nomem(finder->ctx);
 	return HT_OK;
-}
-
-static const char not_by_name[] = "not a trace by its name";
-
-bool ht_is_unnamed_database(const struct ht_skipped *skipped)
-{
-	return skipped->why == not_by_name;
 }
 
 static enum ht_status note_skipped(struct finder *finder, const char *name, const char *why)
@@ -288,9 +283,9 @@ static enum ht_status scan_name(struct finder *finder, const char *dir, const ch
 	if (ht_reader_looks_for(name))
 		return forgive(finder, consider(finder, path, shown, &st), path);
 	if (finder->is_live && ht_has_database_name(name))
-		return remember_skipped(finder, path, not_by_name);
+		return remember_skipped(finder, path, ht_not_by_name);
 	if (++*n_unnamed <= MAX_NAME_NOTES)
-		return note_skipped(finder, shown, not_by_name);
+		return note_skipped(finder, shown, ht_not_by_name);
 	finder->n_skipped++;
 	return HT_OK;
 }

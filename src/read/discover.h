@@ -23,17 +23,12 @@
 
 #include "base/natural.h"
 #include "base/status.h"
-
-#define HT_NO_RANK INT64_MIN
+#include "read/file_name.h"
+#include "read/skipped.h"
 
 struct ht_found {
 	const char *path; /* to open with ht_source_open */
 	int64_t rank;     /* as given with RANK=, else HT_NO_RANK */
-};
-
-/* A file that has the name of a trace, and why it is none. */
-struct ht_skipped {
-	const char *path, *why;
 };
 
 struct ht_discovery {
@@ -67,19 +62,5 @@ void ht_discovery_done(struct ht_discovery *discovery);
 bool ht_is_missing(enum ht_status status);
 /* "name: why", of the error of the context, in the arena; NULL when out of memory. */
 const char *ht_missing_text(ht_ctx *ctx, struct ht_arena *arena, const char *path);
-
-/* The rank that a path names, else HT_NO_RANK: the digits after "rank", else after "worker", with at
- * most one sign between (rank3, rank-3, rank_3, rank[3]); in the file name first, then in the two
- * directories above it. */
-int64_t ht_rank_from_name(const char *path);
-
-/* The name of a file without its directories. */
-const char *ht_file_name(const char *path);
-/* Whether it is called as people call a database: what of it is no trace may be something else to show. */
-bool ht_has_database_name(const char *path);
-/* Skipped for its name alone, and remembered for that of a database: only where what is there to open is listed. */
-bool ht_is_unnamed_database(const struct ht_skipped *skipped);
-/* Whether a path is "x.json" and the other "x.raw.json": the same memory timeline summed up and raw; compressed or not. */
-bool ht_is_summed_form(const char *path, const char *other);
 
 #endif

@@ -2,6 +2,7 @@
 /*
  * discover_test.c - each kind of source finds what it should, in order, and says what it left out.
  */
+#include "base/mem.h"
 #include "read/discover.h"
 #include "read/sniff.h"
 #include "base/io.h"

@@ -9,6 +9,7 @@
  */
 #include "read/document.h"
 #include "json/events_key.h"
+#include "store/trace.h"
 
 #include "json/block.h"
 #include "json/text.h"

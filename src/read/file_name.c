@@ -2,7 +2,7 @@
 /*
  * file_name.c - what the names of trace files tell: their order and their rank.
  */
-#include "read/discover.h"
+#include "read/file_name.h"
 
 #include "base/text.h"
 

@@ -9,6 +9,7 @@
 #include "store/rank_numbering.h"
 #include "read/reload.h"
 #include "read/set_make.h"
+#include "store/trace_refs.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
  */
 #include "read/load.h"
 #include "read/reader.h"
+#include "store/trace.h"
 
 static bool sniff(const struct ht_head *head)
 {

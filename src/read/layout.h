@@ -16,8 +16,8 @@
 #ifndef HT_READ_LAYOUT_H
 #define HT_READ_LAYOUT_H
 
-#include "base/mem.h"
-#include "store/shape.h"
+#include "base/arena.h"
+#include "store/event.h"
 
 /* Longer texts are not learned: they are compared within the padding behind every text. */
 #define HT_MAX_LAYOUT_TEXT 64

@@ -2,6 +2,8 @@
 /*
  * layout_test.c - what is learned, what is shared, and what is refused.
  */
+#include "base/mem.h"
+#include "base/status.h"
 #include "read/layout.h"
 
 #include <setjmp.h>

@@ -5,6 +5,7 @@
  * A listed source is "RANK=PATH" or "=PATH" and taken as it stands: what was found is not looked for again, and
  * a name with an equals sign, a star or an at sign in it means itself.
  */
+#include "base/mem.h"
 #include "base/options.h"
 #include "read/discover.h"
 #include "read/part_path.h"

@@ -25,6 +25,7 @@
  */
 #include "read/load.h"
 
+#include "base/mem.h"
 #include "base/thread.h"
 #include "json/block.h"
 #include "read/recover.h"

@@ -5,7 +5,7 @@
 #ifndef HT_READ_LONE_FILES_H
 #define HT_READ_LONE_FILES_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 /* Directories of some files. */
 struct ht_dirs {

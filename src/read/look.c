@@ -5,7 +5,7 @@
 #include "read/look.h"
 
 #include "read/derived_trace.h"
-#include "read/discover.h"
+#include "read/file_name.h"
 
 static enum ht_status look_at(ht_ctx *ctx, const char *path, struct ht_arena *arena,
         struct ht_source *source, char *buffer, struct ht_look *look)

@@ -15,6 +15,8 @@
 #include "store/rank_numbering.h"
 #include "read/reload.h"
 #include "read/set_make.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "read/part_path.h"
 
 #include "base/door.h"
-#include "store/trace.h"
+#include "store/event.h"
 
 #include <stdlib.h>
 #include <string.h>

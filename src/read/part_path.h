@@ -7,7 +7,7 @@
 #ifndef HT_READ_PART_PATH_H
 #define HT_READ_PART_PATH_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/status.h"
 
 /* The file that a path means, and the part of it; the path itself and HT_NO_I64 when it names no part. The file is in the

@@ -10,6 +10,7 @@
 #include "read/perfetto.h"
 
 #include "base/io_deflate.h"
+#include "base/mem.h"
 #include "base/unzstd.h"
 #include "read/reader.h"
 #include "store/draft.h"

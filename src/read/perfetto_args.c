@@ -3,6 +3,7 @@
  * perfetto_args.c - debug annotations as args, attributes as headers; see perfetto.h.
  */
 #include "read/perfetto.h"
+#include "store/trace.h"
 
 #include "base/emit.h"
 #include "json/text.h"

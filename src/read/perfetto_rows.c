@@ -11,6 +11,7 @@
  */
 #include "read/perfetto.h"
 
+#include "base/mem.h"
 #include "base/sort.h"
 
 #include <stdio.h>

@@ -8,6 +8,8 @@
  */
 #include "read/pickle.h"
 
+#include "base/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "base/door.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "read/discover.h"
+#include "base/natural.h"
 
 #include <dirent.h>
 #include <errno.h>

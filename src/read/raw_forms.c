@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/text.h"
+#include "read/file_name.h"
 
 #include <stdlib.h>
 #include <string.h>

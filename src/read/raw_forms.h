@@ -5,7 +5,8 @@
 #ifndef HT_READ_RAW_FORMS_H
 #define HT_READ_RAW_FORMS_H
 
-#include "read/discover.h"
+#include "base/arena.h"
+#include "read/skipped.h"
 
 struct ht_raw_forms {
 	struct ht_arena *arena;

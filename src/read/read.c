@@ -4,14 +4,17 @@
  */
 #include "read/read.h"
 
+#include "base/mem.h"
 #include "read/ascend_forms.h"
 #include "read/discover.h"
 #include "read/part_path.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
+#include "store/build.h"
 #include "store/cache.h"
 #include "store/check.h"
 #include "store/seal.h"
+#include "store/trace_refs.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  */
 #include "read/reload.h"
 
+#include "base/mem.h"
 #include "read/read.h"
 
 #include <string.h>

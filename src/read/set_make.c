@@ -4,6 +4,8 @@
  */
 #include "read/set_make.h"
 
+#include "base/mem.h"
+
 #include <string.h>
 
 enum ht_status ht_set_new(ht_ctx *ctx, struct ht_set **ret_set)

@@ -14,6 +14,7 @@
 #include "read/snapshot.h"
 
 #include "base/emit.h"
+#include "base/mem.h"
 #include "read/reader.h"
 
 #include <stdio.h>
@@ -412,7 +413,7 @@ static enum ht_status read_snapshot(struct ht_builder *builder, const struct ht_
 	if (status == HT_OK)
 		builder->n_documents++;
 	else
-		ht_mem_draft_done(builder);
+		ht_mem_draft_done(builder->mem, &builder->snapshot);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 /*
  * snapshot_checks.c - what in a snapshot contradicts itself or is known to be missing, as counters. See snapshot.h.
  */
+#include "base/mem.h"
 #include "read/snapshot.h"
 
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "read/snapshot.h"
 
 #include "base/checked.h"
+#include "base/mem.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
+#include "base/mem.h"
 #include "base/platform.h"
 #include "base/temp.h"
 

@@ -5,6 +5,7 @@
 #include "read/worker.h"
 
 #include "base/cpu.h"
+#include "base/mem.h"
 #include "json/text.h"
 
 #include <string.h>

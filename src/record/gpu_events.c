@@ -8,6 +8,8 @@
  * began before CUPTI was loaded counts too. Annotations also appear on each stream, from the first to
  * the last piece of work launched under them.
  */
+#include "base/mem.h"
+#include "record/any_text.h"
 #include "record/gpu.h"
 #include "record/timeline.h"
 #include "base/search.h"

@@ -5,6 +5,7 @@
 #include "record/ids.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 
 static bool grow(struct ht_ids *ids)
 {

@@ -7,7 +7,7 @@
 #ifndef HT_RECORD_IDS_H
 #define HT_RECORD_IDS_H
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 struct ht_ids {
 	struct ht_mem *mem;

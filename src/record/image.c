@@ -5,7 +5,8 @@
 #include "record/image.h"
 
 #include "base/io.h"
-#include "record/values.h"
+#include "base/mem.h"
+#include "record/any_text.h"
 #include "base/utf8.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
  * writes each new text to the recording in progress before anybody can use its number there; so a
  * recording knows all its names whenever it ends.
  */
+#include "base/mem.h"
 #include "record/recorder.h"
 
 static struct {

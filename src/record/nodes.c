@@ -4,6 +4,8 @@
  */
 #include "record/nodes.h"
 
+#include "record/any_text.h"
+
 #define PROCESS_NODE 1
 
 #define FIXED_BYTES  1024 /* of a node: everything but names, values and added attributes */

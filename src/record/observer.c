@@ -7,6 +7,7 @@
  * takes no lock. A second registration is refused rather than ignored, so that two parts of a program
  * never believe that both own the output.
  */
+#include "base/mem.h"
 #include "record/finish.h"
 #include "base/options.h"
 #include "record/gpu.h"

@@ -4,6 +4,7 @@
  */
 #include "record/replay.h"
 
+#include "base/mem.h"
 #include "record/stream.h"
 #include "base/search.h"
 

@@ -7,6 +7,7 @@
  * that, to fence all threads by one call to the kernel, and to wait for those who entered before. Nobody waits for a thread that is elsewhere, so a stop can be
  * called with any lock of the program held.
  */
+#include "base/mem.h"
 #include "record/recorder.h"
 
 #include <sched.h>

@@ -5,9 +5,10 @@
 #include "record/values.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/number.h"
+#include "record/any_text.h"
 #include "record/stream.h"
-#include "base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,22 +145,6 @@ static bool take_tensor(struct ht_values *values, struct ht_bytes *bytes, uint8_
 	return true;
 }
 
-/* Where appended text goes. */
-struct appended {
-	ht_ctx *ctx;
-	struct ht_vec *to; /* char */
-};
-
-static enum ht_status append(void *user, const void *bytes, size_t n)
-{
-	const struct appended *appended = user;
-	if (!ht_vec_reserve(appended->ctx->mem, appended->to, 1, n))
-		return ht_fail_nomem(appended->ctx);
-	memcpy((char *)appended->to->data + appended->to->n, bytes, n);
-	appended->to->n += n;
-	return HT_OK;
-}
-
 static bool is_plain(const char *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -167,20 +152,6 @@ static bool is_plain(const char *bytes, size_t n)
 		        bytes[i] == '"' || bytes[i] == '\\')
 			return false;
 	return true;
-}
-
-enum ht_status ht_rec_escape(ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text)
-{
-	struct appended appended = { ctx, text };
-	struct ht_emit emit;
-	HT_TRY(ht_emit_init(&emit, ctx, append, &appended));
-	ht_emit_any(&emit, bytes, n);
-	HT_TRY(ht_emit_done(&emit));
-	/* Without the quotes. */
-	char *start = (char *)text->data;
-	memmove(start, start + 1, text->n - 2);
-	text->n -= 2;
-	return HT_OK;
 }
 
 static bool read_text(struct ht_values *values, struct ht_bytes *bytes, size_t i)
@@ -191,15 +162,11 @@ static bool read_text(struct ht_values *values, struct ht_bytes *bytes, size_t i
 	v->n = v->bytes ? n : 0;
 	v->escaped = !is_plain(v->bytes, v->n);
 	if (v->escaped) {
-		struct ht_vec text = { 0 };
-		bool done = ht_rec_escape(values->image->ctx, v->bytes, v->n, &text) == HT_OK;
-		struct appended appended = { values->image->ctx, &values->escaped };
-		v->offset = (int64_t)values->escaped.n;
-		v->n = (uint32_t)text.n;
-		done = done && append(&appended, text.data, text.n) == HT_OK;
-		ht_vec_free(mem_of(values), &text, 1);
-		if (!done)
+		size_t first = values->escaped.n;
+		if (ht_rec_escape(values->image->ctx, v->bytes, v->n, &values->escaped) != HT_OK)
 			return false;
+		v->offset = (int64_t)first;
+		v->n = (uint32_t)(values->escaped.n - first);
 	}
 	values->bound += v->n;
 	return true;
@@ -284,26 +251,6 @@ void ht_values_done(struct ht_values *values)
 	ht_vec_free(mem_of(values), &values->dims, sizeof(int64_t));
 	ht_vec_free(mem_of(values), &values->escaped, 1);
 	ht_mem_free(mem_of(values), values->known, HT_N_KNOWN * sizeof *values->known);
-}
-
-void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n)
-{
-	char piece[3 * 256];
-	if (!n || ht_utf8_valid(bytes, n)) {
-		ht_emit_string(emit, bytes, n);
-		return;
-	}
-	ht_emit_char(emit, '"');
-	for (size_t at = 0; at < n;) {
-		size_t step = n - at < 256 ? n - at : 256;
-		/* Not in the middle of a character. */
-		while (step > 1 && at + step < n &&
-		        ((unsigned char)bytes[at + step] & 0xc0) == 0x80)
-			step--;
-		ht_emit_escaped(emit, piece, ht_utf8_repair(bytes + at, step, piece));
-		at += step;
-	}
-	ht_emit_char(emit, '"');
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */

@@ -78,12 +78,6 @@ char *ht_values_put(char *at, struct ht_values *values);
 /* The same as arguments of a timeline: `,"Input Dims":[...],...`, as the profiler's record_shapes. */
 void ht_values_emit_kineto(struct ht_emit *emit, const struct ht_values *values);
 
-/* The inside of a JSON string of any bytes, into a vector of char that was empty. */
-enum ht_status ht_rec_escape(
-        ht_ctx *ctx, const char *bytes, size_t n, struct ht_vec *text) HT_MUST_USE;
-/* A JSON string of bytes that may be anything; what is not UTF-8 becomes U+FFFD. */
-void ht_emit_any(struct ht_emit *emit, const char *bytes, size_t n);
-
 /* ---- writing without checks: the caller has made room ----------------------------------------------- */
 
 #define HT_PUT(at, literal)                                                                        \

@@ -11,10 +11,12 @@
 
 #include "attach/attach.h"
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/options.h"
 #include "model/part.h"
+#include "model/policy.h"
 #include "registry/question.h"
-#include "registry/run_steps.h"
+#include "registry/run_part.h"
 
 #include <string.h>
 
@@ -126,6 +128,7 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	ht_arena_init_cached(&scratch, &a->spare[i_worker]);
 	scratch.cancelled = ctx->parent ? &ctx->parent->cancelled : &ctx->cancelled;
 	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
 		.scratch = &scratch,
 		.analysis = a->analysis,
 		.view = &a->question.view,
@@ -153,7 +156,7 @@ static bool fits(
 {
 	const struct ht_roster *roster = run->rosters[run->side];
 	/* steps that are named do not depend on what others have */
-	bool same_steps = run->steps[0] || !run->policy.select_rows ||
+	bool same_steps = run->steps[0] || !run->policy->select_rows ||
 	                  made->two_steps == roster->has_two_steps;
 	return made->has_part && run->question && ht_question_same(run->question, &a->question) &&
 	       same_steps && (roster->n > 1 || run->is_partial) && made->choice == hash_choice(run);

@@ -5,6 +5,7 @@
  */
 #include "base/sink_test_help.h"
 #include "store/set.h"
+#include "store/trace_refs.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -15,8 +15,10 @@
  * Under a memory limit the analyses run one after the other, as by themselves: what one keeps could make another fail.
  */
 #include "registry/run_steps.h"
+#include "store/trace_refs.h"
 
 #include "attach/attach.h"
+#include "base/mem.h"
 #include "base/options.h"
 #include "base/search.h"
 #include "base/text.h"
@@ -90,8 +92,7 @@ static bool is_lost(struct question *q, size_t i_rank)
 static bool same_selection(const struct ht_run *a, const struct ht_run *b)
 {
 	return ht_text_same(a->step, b->step) && ht_text_same(a->annotation, b->annotation) &&
-	       !memcmp(&a->policy, &b->policy, sizeof a->policy) &&
-	       a->chosen[0].n == b->chosen[0].n &&
+	       a->policy == b->policy && a->chosen[0].n == b->chosen[0].n &&
 	       (!a->chosen[0].n || !memcmp(a->chosen[0].at, b->chosen[0].at,
 	                                   a->chosen[0].n * sizeof *a->chosen[0].at));
 }
@@ -100,9 +101,10 @@ static enum ht_status prepare(struct batch *batch, struct question *q, const str
 {
 	ht_ctx *ctx = batch->ctx;
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, asked->view, &q->view));
-	q->run = (struct ht_run){
-		.ctx = ctx, .scratch = &q->scratch, .view = asked->view ? &q->view : NULL
-	};
+	q->run = (struct ht_run){ .ctx = ctx,
+		.policy = &ht_own_policy,
+		.scratch = &q->scratch,
+		.view = asked->view ? &q->view : NULL };
 	HT_TRY(ht_run_start(&q->run, asked->name, &batch->set, 1));
 	HT_TRY(ht_run_read_args(&q->run, asked->args, asked->n_args));
 	HT_TRY(ht_run_find_facts(&q->run, &batch->set));

@@ -9,10 +9,13 @@
 #include "registry/bundle.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/options.h"
 #include "base/text.h"
+#include "model/policy.h"
 #include "registry/run_steps.h"
 #include "hta/hta_facts.h"
+#include "store/set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,7 +137,7 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 {
 	struct ht_bundle *bundle = NULL;
 	struct ht_arena scratch;
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch };
+	struct ht_run run = { .ctx = ctx, .policy = &ht_own_policy, .scratch = &scratch };
 	struct ht_view taken;
 	ht_set *instead;
 	ht_error_clear(ctx);
@@ -331,7 +334,7 @@ static enum ht_status check_steps(struct ht_run *run, const struct ht_bundle *bu
 	for (size_t side = 0; side < run->n_sets; side++)
 		/* by default the last of several steps is left out, which who had one did not do */
 		if (!ht_text_same(run->steps[side], bundle->steps[side]) ||
-		        (!run->steps[side] && run->policy.select_rows && bundle->one_step[side] &&
+		        (!run->steps[side] && run->policy->select_rows && bundle->one_step[side] &&
 		                run->rosters[side]->has_two_steps))
 			return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 			        "give the steps when making parts",
@@ -374,6 +377,7 @@ enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **
 {
 	struct ht_arena scratch;
 	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
 		.scratch = &scratch,
 		.n_sets = bundle->n_sets,
 		.view = &bundle->question.view };
@@ -397,7 +401,10 @@ enum ht_status ht_bundle_finish(ht_ctx *ctx, const ht_bundle *bundle, ht_set *co
         size_t n_sets, ht_table **ret_table)
 {
 	struct ht_arena scratch;
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = &bundle->question.view };
+	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
+		.scratch = &scratch,
+		.view = &bundle->question.view };
 	uint64_t hash;
 	ht_error_clear(ctx);
 	HT_TRY(ht_run_start(&run, bundle->question.name, sets, n_sets));
@@ -416,7 +423,9 @@ enum ht_status ht_bundle_lacks_facts(ht_ctx *ctx, const char *name, ht_set *cons
 {
 	struct ht_arena scratch;
 	struct ht_view taken;
-	struct ht_run run = { .ctx = ctx, .scratch = &scratch, .view = &taken };
+	struct ht_run run = {
+		.ctx = ctx, .policy = &ht_own_policy, .scratch = &scratch, .view = &taken
+	};
 	bool lacks = false;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));

@@ -8,6 +8,7 @@
  */
 #include "registry/bundle.h"
 
+#include "base/mem.h"
 #include "registry/run_steps.h"
 #include "base/sealed_bytes.h"
 #include "hta/hta_facts.h"

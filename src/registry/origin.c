@@ -11,6 +11,8 @@
 
 #include "base/hash.h"
 #include "model/rows/selection.h"
+#include "store/import_stats.h"
+#include "store/trace.h"
 #include "table/origin.h"
 
 static uint64_t hash_rank(const struct ht_rank *rank)

@@ -3,6 +3,9 @@
  * overlay.c - ht_convert: writing traces, with results of an analysis drawn into them (its draw, model/drawing.h).
  */
 #include "registry/run_steps.h"
+#include "store/set.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include "analysis/analysis.h"
 #include "base/options.h"

@@ -8,8 +8,9 @@
 #ifndef HT_REGISTRY_QUESTION_H
 #define HT_REGISTRY_QUESTION_H
 
-#include "base/mem.h"
 #include "holotrace.h"
+
+#include "base/arena.h"
 
 struct ht_question {
 	const char *name;

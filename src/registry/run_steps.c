@@ -8,6 +8,7 @@
 #include "registry/run_steps.h"
 
 #include "attach/kind.h"
+#include "base/mem.h"
 #include "base/options.h"
 #include "base/thread.h"
 #include "hta/hta_facts.h"
@@ -16,6 +17,7 @@
 #include "registry/ahead.h"
 #include "registry/origin.h"
 #include "registry/question.h"
+#include "store/trace_refs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -63,86 +65,6 @@ struct job {
 	atomic_ullong done;           /* bytes of JSON behind the ranks that are done */
 	uint64_t n_bytes;             /* behind all of them */
 };
-
-/* From the first one on that is not there yet. */
-static enum ht_status make_tables(ht_ctx *ctx, const struct ht_run *run, struct ht_part *part)
-{
-	const struct ht_analysis *analysis = run->analysis;
-	const struct ht_schema *only = ht_run_schema(run);
-	for (size_t k = 0; k < HT_PART_TABLES; k++) {
-		const struct ht_schema *schema = &analysis->facts[k];
-		if (!k && !schema->columns)
-			schema = only;
-		if (schema->columns && !part->facts[k])
-			HT_TRY(ht_table_new(ctx, schema->name ? schema->name : analysis->info.name,
-			        schema->columns, schema->n_columns, &part->facts[k]));
-	}
-	return HT_OK;
-}
-
-static enum ht_status finish_tables(ht_ctx *ctx, struct ht_part *part, size_t first, size_t end)
-{
-	for (size_t k = first; k < end; k++)
-		if (part->facts[k])
-			HT_TRY(ht_table_finish(ctx, part->facts[k]));
-	return HT_OK;
-}
-
-typedef enum ht_status (*per_rank_fn)(struct ht_run *run, struct ht_part *part);
-
-/* What it needed is let go. */
-static enum ht_status fill_alone(struct ht_run *run, per_rank_fn fill, struct ht_part *part)
-{
-	struct ht_arena own, *whole = run->scratch;
-	ht_arena_init_like(&own, whole);
-	run->scratch = &own;
-	enum ht_status status = fill(run, part);
-	run->scratch = whole;
-	ht_arena_done(&own);
-	return status;
-}
-
-/* The common facts come last: they are the larger ones, and stay. */
-enum ht_status ht_run_fill_part(struct ht_run *run, bool has_common, struct ht_part *part)
-{
-	const struct ht_analysis *analysis = run->analysis;
-	size_t n_common = analysis->common ? analysis->common->n : 0;
-	HT_TRY(make_tables(run->ctx, run, part));
-	if (analysis->per_rank)
-		HT_TRY(fill_alone(run, analysis->per_rank, part));
-	HT_TRY(finish_tables(run->ctx, part, n_common, HT_PART_TABLES));
-	if (!n_common || has_common)
-		return HT_OK;
-	HT_TRY(fill_alone(run, analysis->common->per_rank, part));
-	return finish_tables(run->ctx, part, 0, n_common);
-}
-
-static enum ht_status put_calls(struct ht_run *run, struct ht_part *part)
-{
-	return ht_comm_calls_put(run, part->facts[0]);
-}
-
-static bool are_calls(const struct ht_part *part)
-{
-	return ht_facts_below(part->facts[0], HT_CALL_KIND, HT_N_COMM_KINDS) &&
-	       ht_facts_below(part->facts[0], HT_CALL_DUR, HT_MAX_DURATION_NS + (size_t)1);
-}
-
-const struct ht_analysis ht_calls_analysis = {
-	.info = { .title = "Communication calls" },
-	.facts = { { "calls", ht_call_columns, HT_N_CALL_COLUMNS } },
-	.per_rank = put_calls,
-	.is_sound = are_calls,
-};
-
-enum ht_status ht_run_fill(
-        struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part)
-{
-	struct ht_run one = *run;
-	one.analysis = analysis;
-	*part = (struct ht_part){ .side = run->side, .rank = run->rank };
-	return ht_run_fill_part(&one, false, part);
-}
 
 /* Everything that is wanted of a rank: what was made ahead as it is, the rest from the trace. */
 static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
@@ -296,22 +218,6 @@ static enum ht_status call_watched(struct ht_run *run, enum ht_status (*fn)(void
 
 /* ---- clocks ---- */
 
-static bool has_times(const struct ht_schema *schema)
-{
-	for (size_t c = 0; schema && c < schema->n_columns; c++)
-		if (schema->columns[c].type == HT_TIME)
-			return true;
-	return false;
-}
-
-bool ht_run_needs_clocks(const struct ht_run *run)
-{
-	bool several = run->is_partial;
-	for (size_t i = 0; i < run->n_sets; i++)
-		several |= run->rosters[i]->n > 1;
-	return several && (run->across || has_times(ht_run_schema(run)));
-}
-
 /* The parts of one side, which stand finish_job. */
 static struct ht_parts side_of(const struct ht_parts *parts, size_t side)
 {
@@ -412,6 +318,7 @@ enum ht_status ht_set_clocks(
         ht_ctx *ctx, ht_set *set, struct ht_arena *scratch, const struct ht_clocks **ret_clocks)
 {
 	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
 		.scratch = scratch,
 		.analysis = &ht_calls_analysis,
 		.rosters = { &set->roster },
@@ -496,12 +403,6 @@ enum ht_status ht_run_watch_table(
 
 /* ---- running ---- */
 
-bool ht_run_wants_facts(const struct ht_run *run)
-{
-	return run->policy.needs_facts ||
-	       (run->analysis->wants_facts && run->analysis->wants_facts(run));
-}
-
 static enum ht_status find_facts(struct ht_run *run, const struct ht_set *set, size_t side)
 {
 	if (!ht_run_wants_facts(run))
@@ -576,9 +477,11 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
         const struct ht_arg *args, size_t n_args, struct ht_arena *scratch, struct ht_run *ret_run)
 {
-	struct ht_run run = {
-		.ctx = ctx, .scratch = scratch, .rosters = { &set->roster }, .n_sets = 1
-	};
+	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
+		.scratch = scratch,
+		.rosters = { &set->roster },
+		.n_sets = 1 };
 	HT_TRY(ht_analysis_get(ctx, name, &run.analysis));
 	HT_TRY(ht_run_read_args(&run, args, n_args));
 	HT_TRY(find_facts(&run, set, 0));
@@ -662,9 +565,11 @@ enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t
 	struct ht_arena scratch;
 	struct ht_view taken = { 0 };
 	struct ht_question question = { .name = name, .args = args, .n_args = n_args };
-	struct ht_run run = {
-		.ctx = ctx, .scratch = &scratch, .view = view ? &taken : NULL, .question = &question
-	};
+	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
+		.scratch = &scratch,
+		.view = view ? &taken : NULL,
+		.question = &question };
 	ht_set *instead;
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));

@@ -9,6 +9,7 @@
 #define HT_REGISTRY_RUN_STEPS_H
 
 #include "registry/registry.h"
+#include "registry/run_part.h"
 
 /* What a parameter names instead of the traces (info.instead), or what is attached of that kind, opened as a set that
  * the caller closes; NULL when there is none. */
@@ -17,24 +18,12 @@ enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const 
 /* Which analysis, over which sets; ctx, scratch and view are the caller's. */
 enum ht_status ht_run_start(
         struct ht_run *run, const char *name, ht_set *const *sets, size_t n_sets) HT_MUST_USE;
-/* Whether the policy or a column needs facts of all ranks. */
-bool ht_run_wants_facts(const struct ht_run *run);
 /* Only where the policy or a column needs them. */
 enum ht_status ht_run_find_facts(struct ht_run *run, ht_set *const *sets) HT_MUST_USE;
 /* The part of every chosen rank that the sets have, and the communication calls of every rank, chosen or not, as
  * facts[0] of a part each; on the context's threads, each rank opened once. NULL: not wanted. */
 enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
         struct ht_parts *ret_parts, struct ht_parts *ret_calls) HT_MUST_USE;
-/* The tables of the part of the rank in hand; has_common: those of analysis->common are there. */
-enum ht_status ht_run_fill_part(
-        struct ht_run *run, bool has_common, struct ht_part *part) HT_MUST_USE;
-/* The same for another analysis, from the start. */
-enum ht_status ht_run_fill(
-        struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part) HT_MUST_USE;
-/* Whether finishing needs clocks: to compare ranks, or to show their times together. */
-bool ht_run_needs_clocks(const struct ht_run *run);
-/* What lists them; no verb. */
-extern const struct ht_analysis ht_calls_analysis;
 /* The clocks from them, for finishing; they live with the run, or with the sets where there are some. */
 enum ht_status ht_run_fit_clocks(
         struct ht_run *run, ht_set *const *sets, const struct ht_parts *calls) HT_MUST_USE;

@@ -6,10 +6,13 @@
  * know, and numbers, clocks and notes come out the same. A joined set borrows the traces of its own ranks and
  * refuses those of the others, so parts can be made of it, but no tables.
  */
+#include "base/mem.h"
+#include "base/memo.h"
 #include "base/sealed_bytes.h"
 #include "base/hash.h"
 #include "base/natural.h"
 #include "hta/hta_facts.h"
+#include "store/set.h"
 
 #include <stdlib.h>
 #include <string.h>

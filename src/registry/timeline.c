@@ -5,8 +5,11 @@
  * Times are the set's, on the clock that the tables of all ranks are on; events are known by their ids, names by
  * their numbers in the trace. A clock that drifts moves starts; durations stay as they were measured.
  */
+#include "base/mem.h"
 #include "base/options.h"
 #include "registry/timeline.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include "base/search.h"
 #include "registry/run_steps.h"

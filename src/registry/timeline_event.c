@@ -7,7 +7,9 @@
  * forward operator; and the flows of the file that bind to it. What two of them say is said once: a launch rather
  * than its flow, the flow rather than the forward operator.
  */
+#include "model/origin/find_origins.h"
 #include "registry/timeline.h"
+#include "store/args.h"
 
 #include "base/number.h"
 #include "base/search.h"
@@ -27,6 +29,7 @@ static enum ht_status attribution_of(
 	pthread_mutex_lock(&own->lock);
 	if (!own->has_attribution) {
 		struct ht_run run = { .ctx = ctx,
+			.policy = &ht_own_policy,
 			.scratch = &own->arena,
 			.trace = own->trace,
 			.rank = own->info.rank,

@@ -14,6 +14,7 @@
  * memcpy, and the device is idle for 8 us.
  */
 #include "registry/timeline.h"
+#include "store/trace.h"
 
 #include "base/intern.h"
 #include "model/numbers/interval.h"

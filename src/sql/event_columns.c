@@ -9,6 +9,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/event_table.h"
+#include "store/args.h"
 
 #include "sql/names.h"
 

@@ -16,8 +16,10 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/event_table.h"
+#include "store/trace.h"
 
 #include "base/intern.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>

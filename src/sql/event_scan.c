@@ -10,6 +10,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/event_table.h"
+#include "store/args.h"
 
 #include "base/checked.h"
 #include "base/search.h"

@@ -9,6 +9,8 @@
 
 #include "sql/event_table.h"
 
+#include "base/mem.h"
+
 #include <string.h>
 
 /* What a module was registered for. */

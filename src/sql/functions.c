@@ -14,6 +14,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/sql.h"
+#include "store/args.h"
 
 #include "base/pattern.h"
 #include "model/numbers/interval.h"
@@ -168,7 +169,7 @@ static void short_name(sqlite3_context *call, int n, sqlite3_value **values)
 	if (!name)
 		return;
 	ht_arena_init(&arena, session_of(call)->ctx->mem);
-	const struct ht_run run = { .scratch = &arena };
+	const struct ht_run run = { .scratch = &arena, .policy = &ht_own_policy };
 	const char *text = ht_name_shorten(&run, name);
 	if (text)
 		sqlite3_result_text(call, text, -1, SQLITE_TRANSIENT);

@@ -8,6 +8,9 @@
 
 #include "sql/memory_tables.h"
 
+#include "store/snapshot.h"
+#include "store/trace.h"
+
 #include <string.h>
 
 #define SEGMENT_COLUMNS(COLUMN)                                                                    \

@@ -4,6 +4,8 @@
  */
 #include "sql/names.h"
 
+#include "base/mem.h"
+
 /* Only ASCII has case in SQL. */
 static const char *lower(struct ht_arena *arena, const char *text)
 {

@@ -11,6 +11,7 @@
  */
 #if defined(HT_HAVE_SQLITE)
 
+#include "base/mem.h"
 #include "sql/query.h"
 
 #include <stdio.h>

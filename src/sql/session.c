@@ -6,9 +6,13 @@
  */
 #if defined(HT_HAVE_SQLITE)
 
+#include "model/origin/find_origins.h"
 #include "sql/sql.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include "attach/attach.h"
+#include "base/mem.h"
 #include "registry/run_steps.h"
 
 #include <string.h>
@@ -82,7 +86,10 @@ int ht_sql_attribution(
 	const struct ht_trace *trace;
 	int code = ht_sql_take(s, i, &trace);
 	if (code == SQLITE_OK && (rank->attributes & parts) != parts) {
-		struct ht_run run = { .ctx = s->ctx, .scratch = &s->arena, .trace = trace };
+		struct ht_run run = { .ctx = s->ctx,
+			.policy = &ht_own_policy,
+			.scratch = &s->arena,
+			.trace = trace };
 		unsigned all = rank->attributes | parts;
 		code = ht_sql_failed(s, ht_attribution_make(&run, trace, all, &rank->attribution));
 		rank->attributes = code == SQLITE_OK ? all : 0;
@@ -96,6 +103,7 @@ static enum ht_status run_of(
         struct ht_sql_session *s, size_t i, const struct ht_trace *trace, struct ht_run *ret_run)
 {
 	*ret_run = (struct ht_run){ .ctx = s->ctx,
+		.policy = &ht_own_policy,
 		.scratch = &s->arena,
 		.trace = trace,
 		.rank = s->set->roster.ranks[i].number,

@@ -7,6 +7,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/memory_tables.h"
+#include "store/trace.h"
 
 #include "registry/registry.h"
 

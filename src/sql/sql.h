@@ -21,6 +21,9 @@
 #include "sql/sqlite.h"
 #include "store/ranges.h"
 #include "store/row_index.h"
+#include "store/set.h"
+
+struct ht_arg_column;
 
 struct ht_sql_kept;
 

@@ -8,6 +8,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/sql.h"
+#include "store/args.h"
 
 #include <string.h>
 

@@ -2,8 +2,10 @@
 /*
  * arg_cursor_test.c - args of rows in any order: what the file says, as integer, as number and as text; rows by kind.
  */
+#include "store/args.h"
 #include "store/set.h"
 #include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

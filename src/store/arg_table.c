@@ -7,6 +7,9 @@
  */
 #include "store/arg_table.h"
 
+#include "base/mem.h"
+#include "store/args.h"
+
 /* ---- one column ---- */
 
 static int64_t bits_of(int64_t value, uint8_t scale)

@@ -7,10 +7,12 @@
  */
 #include "store/assemble.h"
 
+#include "base/mem.h"
 #include "base/sort.h"
 #include "base/thread.h"
 #include "json/text.h"
 #include "store/arg_table.h"
+#include "store/args.h"
 #include "store/seal.h"
 
 #include <stdlib.h>

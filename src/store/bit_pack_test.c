@@ -2,6 +2,7 @@
 /*
  * pack_test.c - what is packed is read back, whatever bits, zeros and decimals the values of a block have.
  */
+#include "store/args.h"
 #include "store/bit_pack.h"
 
 #include <setjmp.h>

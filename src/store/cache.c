@@ -7,8 +7,10 @@
  */
 #include "store/cache.h"
 
-#include "base/cpu.h"
+#include "base/hash.h"
+#include "base/mem.h"
 #include "store/cache_file.h"
+#include "store/cache_hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +21,6 @@
 
 /* A first section that is longer is no small one. */
 #define MAX_PEEK_BYTES ((uint64_t)1 << 20)
-
-uint64_t ht_cache_hash(const void *bytes, size_t n)
-{
-#if defined(__x86_64__)
-	if (ht_cpu_has_avx2())
-		return ht_cache_hash_avx2(bytes, n);
-#endif
-	return ht_hash(bytes, n);
-}
 
 bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct ht_sections *kind,
         char *ret_path, size_t cap)

@@ -15,38 +15,8 @@
 #define HT_STORE_CACHE_H
 
 #include "base/map.h"
+#include "store/cache_key.h"
 #include "store/sections.h"
-
-#include <limits.h>
-
-/* What tells one state of a file from another. A file that was replaced by one of the same size and times
- * has another inode or another time of change; one that was changed in place within the clock's resolution
- * has other bytes. */
-struct ht_cache_id {
-	uint64_t size, inode;
-	int64_t mtime_ns, ctime_ns;
-	uint64_t sample;  /* hash of pieces spread over the file, more of them in a larger one */
-	uint64_t content; /* hash of all of it; 0: not asked for */
-	uint64_t options; /* hash of all that changes the result: kernel rules */
-};
-
-/* What a cache file stands for. */
-struct ht_cache_key {
-	char path
-	        [PATH_MAX]; /* absolute, links resolved; "": cannot be cached (pipe, gone, unreadable) */
-	struct ht_cache_id id;
-	const char *const *files; /* what it is made of, when the path is a directory; else NULL */
-	size_t n_files;
-};
-
-/* With whole the key also holds the hash of the whole file, and only a cache file that was stored with
- * such a key fits it. Without, any fits. */
-enum ht_status ht_cache_key_make(ht_ctx *ctx, const char *path, uint64_t options, bool whole,
-        struct ht_cache_key *ret_key) HT_MUST_USE;
-
-/* The key of a directory as these files of it, which the caller keeps while the key is used. */
-enum ht_status ht_cache_key_join(ht_ctx *ctx, const char *dir, const char *const *files,
-        size_t n_files, uint64_t options, bool whole, struct ht_cache_key *ret_key) HT_MUST_USE;
 
 /* On a hit the sections of the store point into the map, which the caller closes after use; else they are
  * empty. */

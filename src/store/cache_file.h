@@ -11,8 +11,8 @@
 #ifndef HT_STORE_CACHE_FILE_H
 #define HT_STORE_CACHE_FILE_H
 
-#include "base/hash.h"
-#include "store/cache.h"
+#include "store/cache_key.h"
+#include "store/sections.h"
 
 /* Of this layout; kinds of stores have versions of their own. */
 #define HT_CACHE_VERSION 7
@@ -36,16 +36,9 @@ struct ht_cache_head {
 #define HT_CACHE_ORDER   0x01020304u
 #define HT_CACHE_COVERED offsetof(struct ht_cache_head, file_bytes)
 
-/* Hash of a part, with the best instructions of this CPU. */
-uint64_t ht_cache_hash(const void *bytes, size_t n);
-uint64_t ht_cache_hash_avx2(const void *bytes, size_t n);
-/* Is what was stored what is wanted? */
-bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id *wanted);
 /* Path of the cache file of a key; false when it is too long. */
 bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct ht_sections *kind,
         char *ret_path, size_t cap) HT_MUST_USE;
-/* Up to n bytes from a place on; fewer at the end of the file. False when they cannot be read. */
-bool ht_cache_read_at(ht_ctx *ctx, int fd, char *bytes, size_t n, uint64_t offset, size_t *ret_n);
 /* Where the bytes of a file begin to be sections. */
 uint64_t ht_cache_first_section(const struct ht_sections *kind, size_t n_path);
 /* Point a store to its sections in the bytes of a file. False when they do not fill it, or a pad is not

@@ -6,7 +6,8 @@
  * for a page ahead.
  */
 #define XXH_PREFETCH_DIST 4096
-#include "store/cache_file.h"
+#include "base/hash.h"
+#include "store/cache_hash.h"
 
 uint64_t ht_cache_hash_avx2(const void *bytes, size_t n)
 {

@@ -5,12 +5,14 @@
  * Pieces grow with the square root of the file: 16 in 1 MB, 256 in 240 MB, 4096 at most. That is some
  * 0.2 ms for 240 MB, and little even when every piece has to come from a disk. Small files are hashed whole.
  */
-#include "store/cache.h"
+#include "store/cache_key.h"
 
 #include "base/door.h"
+#include "base/hash.h"
+#include "base/mem.h"
 #include "base/platform.h"
 #include "base/thread.h"
-#include "store/cache_file.h"
+#include "store/cache_hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,6 +7,7 @@
  * nothing more is stored, and the context counts what was not.
  */
 #include "base/cache_quota.h"
+#include "base/mem.h"
 #include "base/platform.h"
 #include "base/temp.h"
 #include "store/cache_file.h"

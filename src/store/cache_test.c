@@ -4,11 +4,13 @@
  */
 #include "store/cache.h"
 
+#include "base/mem.h"
 #include "base/platform.h"
 #include "base/temp.h"
 #include "store/cache_file.h"
 #include "store/check.h"
 #include "store/set.h"
+#include "store/trace.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,8 +18,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>

@@ -7,10 +7,13 @@
  */
 #include "store/cache.h"
 
+#include "base/hash.h"
+#include "base/mem.h"
 #include "base/platform.h"
 #include "base/temp.h"
 #include "base/thread.h"
 #include "store/cache_file.h"
+#include "store/cache_hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,12 +9,17 @@
  *   check_x   every element of x
  *   end       what can be said only when all strings are known to exist
  */
-#include "store/check_facts.h"
+#include "store/check.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/search.h"
 #include "json/text.h"
+#include "store/check_facts.h"
+#include "store/import_stats.h"
 #include "store/shape.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 /* Rows that are looked at together for a parent that does not come before its child. */
 #define WALK_ROWS 128

@@ -9,7 +9,6 @@
 #define HT_STORE_CHECK_H
 
 #include "store/sections.h"
-#include "store/trace.h"
 
 /* The sections of struct ht_trace. */
 extern const struct ht_sections ht_trace_sections;

@@ -4,6 +4,7 @@
  *
  * Columns are slices of arrays that all of them share; values and rows of packed ones are in blocks (bit_pack.h).
  */
+#include "store/args.h"
 #include "store/check_facts.h"
 
 #include "base/search.h"

@@ -2,6 +2,7 @@
 /*
  * check_args_test.c - packed columns of a store whose numbers were changed: refused, or read from end to end.
  */
+#include "store/args.h"
 #include "store/check.h"
 #include "store/set.h"
 

@@ -5,8 +5,8 @@
 #ifndef HT_STORE_CHECK_FACTS_H
 #define HT_STORE_CHECK_FACTS_H
 
-#include "store/check.h"
 #include "store/check_loops.h"
+#include "store/trace.h"
 
 struct ht_check_facts {
 	const struct ht_check_loops *loops;

@@ -8,7 +8,8 @@
 #ifndef HT_STORE_CHECK_LOOPS_H
 #define HT_STORE_CHECK_LOOPS_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
 
 struct ht_check_loops {
 	/* All values are below limit, or HT_NONE where that is allowed. n is not 0. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk.c - pieces of a trace that is being read; see builder.h.
+ * chunk.c - pieces of a trace that is being read; see chunk.h.
  */
-#include "store/builder.h"
+#include "base/mem.h"
+#include "store/chunk.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
  */
 #include "store/draft.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "json/text.h"
 #include "store/seal.h"

@@ -19,9 +19,13 @@
  */
 #include "base/hash.h"
 #include "base/emit.h"
+#include "base/mem.h"
+#include "store/import_stats.h"
 #include "store/set.h"
 #include "store/shape.h"
 #include "store/side_table.h"
+#include "store/snapshot.h"
+#include "store/trace_refs.h"
 
 #include <stdlib.h>
 

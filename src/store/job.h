@@ -10,7 +10,8 @@
 #ifndef HT_STORE_JOB_H
 #define HT_STORE_JOB_H
 
-#include "store/trace.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct ht_job {
 	int64_t world_size; /* HT_NO_I64 when the file does not say */
@@ -18,15 +19,16 @@ struct ht_job {
 	uint64_t operators; /* bits: which of those that tell models apart */
 };
 
-struct ht_roster;
+struct ht_trace;
 
 void ht_job_describe(const struct ht_trace *trace, struct ht_job *ret_job);
 /* Do the calls of its runtime say that the device is AMD's? */
 bool ht_job_is_amd(const struct ht_job *job);
 /* Is the device an NPU of Ascend? */
 bool ht_job_is_ascend(const struct ht_job *job);
-/* Sets ret_note to NULL when nothing speaks against one job. HT_NOMEM without a text. */
-enum ht_status ht_job_compare(
-        const struct ht_roster *roster, struct ht_arena *arena, const char **ret_note) HT_MUST_USE;
+/* The maker of the device, "" when it cannot be told. */
+const char *ht_job_maker(const struct ht_job *job);
+/* Do the operators of two traces say that they run different models? */
+bool ht_job_is_other_model(const struct ht_job *a, const struct ht_job *b);
 
 #endif

@@ -14,7 +14,8 @@
 #ifndef HT_STORE_KERNEL_RULES_H
 #define HT_STORE_KERNEL_RULES_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
 
 enum ht_match { HT_MATCH_PREFIX, HT_MATCH_CONTAINS, HT_MATCH_EXACT };
 

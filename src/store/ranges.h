@@ -21,7 +21,10 @@
 #ifndef HT_STORE_RANGES_H
 #define HT_STORE_RANGES_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 #define HT_RANGE_FANOUT 16
 #define HT_RANGE_LEVELS 8 /* 16^8 is the number of rows at most */

@@ -4,6 +4,8 @@
  */
 #include "store/ranges.h"
 #include "store/set.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
  * renumber.c - ids of tracks and categories depend on which thread met them first: number them by first appearance in
  * the file, and drop those that only a wrong guess met.
  */
+#include "base/mem.h"
 #include "store/assemble.h"
 #include "store/seal.h"
 

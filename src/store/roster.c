@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roster.c - what is known of ranks without their columns; see set.h.
+ * roster.c - what is known of ranks without their columns; see roster.h.
  */
-#include "store/set.h"
+#include "store/roster.h"
 
+#include "base/checked.h"
 #include "base/natural.h"
 #include "base/search.h"
+#include "store/import_stats.h"
+#include "store/trace.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Recordings of one job do not begin so long after each other. */
+#define MAX_APART_NS ((int64_t)60 * 1000000000)
 
 static const void *copy(struct ht_arena *arena, const void *list, size_t n_bytes)
 {
@@ -179,6 +186,68 @@ static enum ht_status note_missing(struct ht_roster *roster, struct ht_arena *ar
 	return roster->missing_note ? HT_OK : HT_NOMEM;
 }
 
+/* Time between two recordings of which neither was running during the other; 0 when they meet. */
+static int64_t apart_ns(const struct ht_rank *a, const struct ht_rank *b)
+{
+	if (a->min_ts_ns == HT_NO_I64 || b->min_ts_ns == HT_NO_I64)
+		return 0;
+	int64_t after = b->min_ts_ns + b->offset_ns - (a->max_end_ns + a->offset_ns);
+	int64_t before = a->min_ts_ns + a->offset_ns - (b->max_end_ns + b->offset_ns);
+	int64_t gap = after > before ? after : before;
+	return gap > 0 ? gap : 0;
+}
+
+/* Why b cannot be of the job of a; NULL when it can, or when memory ran out, which ret_status tells. */
+static const char *differs(const struct ht_roster *roster, const struct ht_rank *a,
+        const struct ht_rank *b, struct ht_arena *arena, enum ht_status *ret_status)
+{
+	const struct ht_job *x = &a->job, *y = &b->job;
+	char *why = NULL;
+	*ret_status = HT_OK;
+	if (x->maker && y->maker && x->maker != y->maker)
+		why = ht_arena_printf(arena, "rank %" PRId64 " ran on %s, rank %" PRId64 " on %s",
+		        a->number, ht_job_maker(x), b->number, ht_job_maker(y));
+	else if (x->world_size != HT_NO_I64 && y->world_size != HT_NO_I64 &&
+	         x->world_size != y->world_size)
+		why = ht_arena_printf(arena,
+		        "rank %" PRId64 " says it is one of %" PRId64 " ranks, rank %" PRId64
+		        " one of %" PRId64,
+		        a->number, x->world_size, b->number, y->world_size);
+	else if (ht_job_is_other_model(x, y))
+		why = ht_arena_printf(arena,
+		        "rank %" PRId64 " and rank %" PRId64 " run operators of different models",
+		        a->number, b->number);
+	else if (roster->aligned && apart_ns(a, b) > MAX_APART_NS)
+		why = ht_arena_printf(arena,
+		        "rank %" PRId64 " and rank %" PRId64 " were recorded %" PRId64 " s apart",
+		        a->number, b->number, apart_ns(a, b) / 1000000000);
+	else
+		return NULL;
+	*ret_status = why ? HT_OK : HT_NOMEM;
+	return why;
+}
+
+/* Do these ranks belong together? Every result says when not. */
+static enum ht_status compare_jobs(struct ht_roster *roster, struct ht_arena *arena)
+{
+	roster->job_note = NULL;
+	for (size_t i = 1; i < roster->n; i++) {
+		enum ht_status status;
+		const char *why =
+		        differs(roster, &roster->ranks[0], &roster->ranks[i], arena, &status);
+		if (status != HT_OK)
+			return status;
+		if (!why)
+			continue;
+		roster->job_note = ht_arena_printf(arena,
+		        "these look like different jobs: %s. Name the files of one job, "
+		        "or compare two with diff",
+		        why);
+		return roster->job_note ? HT_OK : HT_NOMEM;
+	}
+	return HT_OK;
+}
+
 enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *arena)
 {
 	align(roster);
@@ -188,7 +257,7 @@ enum ht_status ht_roster_complete(struct ht_roster *roster, struct ht_arena *are
 	                : "the ranks have no common clock; each starts at its own first event";
 	HT_TRY(note_missing(roster, arena));
 	ht_roster_find_steps(roster);
-	HT_TRY(ht_job_compare(roster, arena, &roster->job_note));
+	HT_TRY(compare_jobs(roster, arena));
 	return note_losses(roster, arena);
 }
 

@@ -4,7 +4,9 @@
  */
 #include "base/sealed_bytes.h"
 #include "base/hash.h"
+#include "store/import_stats.h"
 #include "store/set.h"
+#include "store/trace.h"
 
 #include <string.h>
 

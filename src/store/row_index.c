@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "base/search.h"
 #include "base/thread.h"
+#include "store/args.h"
 
 #include <string.h>
 

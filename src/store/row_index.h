@@ -5,7 +5,10 @@
 #ifndef HT_STORE_ROW_INDEX_H
 #define HT_STORE_ROW_INDEX_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 /* Sorted by value; rows of one value ascend. Ids are mostly counted through: where the values lie close enough,
  * first tells for each of them where its rows begin, and nothing is searched; else there are keys. */

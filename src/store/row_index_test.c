@@ -4,6 +4,7 @@
  */
 #include "store/row_index.h"
 #include "store/set.h"
+#include "store/trace_refs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

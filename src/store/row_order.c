@@ -7,8 +7,10 @@
  */
 #include "store/row_order.h"
 
+#include "base/mem.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/trace.h"
 
 #include <string.h>
 

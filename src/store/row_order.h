@@ -5,7 +5,10 @@
 #ifndef HT_STORE_ROW_ORDER_H
 #define HT_STORE_ROW_ORDER_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 /* Put rows, which ascend, into that order. Linear: rows of a trace are a few runs that are in order already, and these are
  * merged with room for the longest of them but the first; anything else is sorted by keys. False when out of memory. */

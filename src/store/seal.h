@@ -5,7 +5,9 @@
 #ifndef HT_STORE_SEAL_H
 #define HT_STORE_SEAL_H
 
+#include "base/mem.h"
 #include "base/thread.h"
+#include "store/import_stats.h"
 #include "store/kernel_rules.h"
 #include "store/trace.h"
 

@@ -5,6 +5,8 @@
  * Nothing is repaired here; each finding is a counter that `holotrace health` shows with what it weakens. Checks go by
  * ranges of rows, of GPU work or of the rows of tracks, and each thread counts for itself.
  */
+#include "base/checked.h"
+#include "store/args.h"
 #include "store/seal.h"
 
 #include "base/hash.h"

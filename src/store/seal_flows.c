@@ -9,6 +9,7 @@
  * All of it goes by ranges: of rows to list them, of flow rows to read their ids, and of sorted ones, cut between
  * groups, to pair them.
  */
+#include "store/args.h"
 #include "store/seal.h"
 
 #include "base/hash.h"

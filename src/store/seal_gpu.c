@@ -7,6 +7,7 @@
  * op      External id names the innermost operator; it is believed on GPU work and on its launch. Without
  *         one, the innermost operator around the launch on its thread.
  */
+#include "store/args.h"
 #include "store/seal.h"
 
 #include "base/sort.h"

@@ -2,6 +2,7 @@
 /*
  * seal_header.c - what the keys outside traceEvents say: rank, base time, devices, process groups.
  */
+#include "store/args.h"
 #include "store/seal.h"
 
 #include "json/text.h"

@@ -2,6 +2,8 @@
 /*
  * seal_kinds.c - what each event is: category first, then phase, then the dialect's process names.
  */
+#include "base/checked.h"
+#include "store/args.h"
 #include "store/seal.h"
 
 #include "base/hash.h"

@@ -9,9 +9,11 @@
  * its thread (step_threads.h), GPU work to the step of its launch (of its own start, where that was lost), a GPU annotation
  * to the step of the host annotation with the same External id (of its own start without one), a wait to that of its start.
  */
+#include "store/args.h"
 #include "store/seal.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/sort.h"
 #include "base/thread.h"
 #include "store/row_index.h"

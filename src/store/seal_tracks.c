@@ -6,6 +6,7 @@
  * their trees; rows are put straight into their slice when they are grouped. Where the cuts are is chosen
  * from a sample of the rows, and does not matter. With one thread there are none.
  */
+#include "base/checked.h"
 #include "store/seal_tree.h"
 
 #include "base/hash.h"

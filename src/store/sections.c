@@ -5,6 +5,7 @@
 #include "store/sections.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/thread.h"
 #include "base/emit.h"
 

@@ -5,6 +5,7 @@
  */
 #include "store/sections.h"
 
+#include "base/mem.h"
 #include "store/cache.h"
 #include "store/cache_file.h"
 #include "store/check.h"

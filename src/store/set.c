@@ -5,6 +5,9 @@
 #include "store/set.h"
 
 #include "base/io.h"
+#include "base/mem.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include <inttypes.h>
 #include <limits.h>

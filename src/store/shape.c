@@ -4,6 +4,8 @@
  */
 #include "store/shape.h"
 
+#include "base/mem.h"
+
 enum ht_status ht_row_walk_init(
         ht_ctx *ctx, const struct ht_trace *trace, struct ht_row_walk *ret_walk)
 {

@@ -13,20 +13,8 @@
 #ifndef HT_STORE_SHAPE_H
 #define HT_STORE_SHAPE_H
 
+#include "store/args.h"
 #include "store/trace.h"
-
-enum ht_field {
-	HT_FIELD_PH,
-	HT_FIELD_CAT,
-	HT_FIELD_NAME,
-	HT_FIELD_PID,
-	HT_FIELD_TID,
-	HT_FIELD_TS,
-	HT_FIELD_DUR,
-	HT_FIELD_ARGS,     /* the args object opens here */
-	HT_FIELD_ARGS_END, /* and closes here */
-	HT_FIELD_COUNT
-};
 
 struct ht_row_walk {
 	const struct ht_trace *trace;

@@ -4,6 +4,8 @@
  */
 #include "store/side_table.h"
 
+#include "store/trace.h"
+
 #include <string.h>
 #include <strings.h>
 

@@ -9,7 +9,12 @@
 #ifndef HT_STORE_SIDE_TABLE_H
 #define HT_STORE_SIDE_TABLE_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
+struct ht_side_table;
+struct ht_side_column;
 
 /* Of traces that were read from Perfetto's files: "producer", who wrote the file, where it says so. */
 #define HT_PERFETTO_TABLE "perfetto_file"

@@ -4,9 +4,9 @@
  */
 #include "store/snapshot.h"
 
-#include "store/builder.h"
-#include "store/check.h"
+#include "base/mem.h"
 #include "store/seal.h"
+#include "store/trace.h"
 
 const char *ht_mem_action_name(enum ht_mem_action action)
 {
@@ -45,18 +45,17 @@ static bool take(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, cons
 #define TAKE(section, type, vec)                                                                   \
 	do {                                                                                       \
 		const void *data_;                                                                 \
-		if (!take(b->mem, &d->vec, sizeof(type), &data_, &t->n_##section))                 \
-			return ht_fail_nomem(b->ctx);                                              \
+		if (!take(ctx->mem, &d->vec, sizeof(type), &data_, &t->n_##section))               \
+			return ht_fail_nomem(ctx);                                                 \
 		t->section = data_;                                                                \
 	} while (0)
 
-enum ht_status ht_mem_draft_assemble(struct ht_builder *b, struct ht_trace *t)
+enum ht_status ht_mem_draft_assemble(ht_ctx *ctx, struct ht_mem_draft *d, struct ht_trace *t)
 {
-	struct ht_mem_draft *d = &b->snapshot;
 	struct ht_mem_about *about =
-	        HT_SECTION_ALLOC(b->ctx, t, mem_about, struct ht_mem_about, (size_t)d->is_there);
+	        HT_SECTION_ALLOC(ctx, t, mem_about, struct ht_mem_about, (size_t)d->is_there);
 	if (!about)
-		return ht_fail_nomem(b->ctx);
+		return ht_fail_nomem(ctx);
 	if (d->is_there)
 		*about = d->about;
 	TAKE(mem_events, struct ht_mem_event, events);
@@ -69,16 +68,15 @@ enum ht_status ht_mem_draft_assemble(struct ht_builder *b, struct ht_trace *t)
 	return HT_OK;
 }
 
-void ht_mem_draft_done(struct ht_builder *b)
+void ht_mem_draft_done(struct ht_mem *mem, struct ht_mem_draft *d)
 {
-	struct ht_mem_draft *d = &b->snapshot;
-	ht_vec_free(b->mem, &d->events, sizeof(struct ht_mem_event));
-	ht_vec_free(b->mem, &d->segments, sizeof(struct ht_mem_segment));
-	ht_vec_free(b->mem, &d->blocks, sizeof(struct ht_mem_block));
-	ht_vec_free(b->mem, &d->frames, sizeof(struct ht_mem_frame));
-	ht_vec_free(b->mem, &d->stack_offsets, sizeof(uint32_t));
-	ht_vec_free(b->mem, &d->stack_frames, sizeof(uint32_t));
-	ht_vec_free(b->mem, &d->annotations, sizeof(struct ht_mem_annotation));
+	ht_vec_free(mem, &d->events, sizeof(struct ht_mem_event));
+	ht_vec_free(mem, &d->segments, sizeof(struct ht_mem_segment));
+	ht_vec_free(mem, &d->blocks, sizeof(struct ht_mem_block));
+	ht_vec_free(mem, &d->frames, sizeof(struct ht_mem_frame));
+	ht_vec_free(mem, &d->stack_offsets, sizeof(uint32_t));
+	ht_vec_free(mem, &d->stack_frames, sizeof(uint32_t));
+	ht_vec_free(mem, &d->annotations, sizeof(struct ht_mem_annotation));
 }
 
 /* ---- checks ---- */

@@ -102,12 +102,11 @@ struct ht_mem_draft {
 	struct ht_vec events, segments, blocks, frames, stack_offsets, stack_frames, annotations;
 };
 
-struct ht_builder;
 struct ht_trace;
 /* Make the sections of the draft, which is empty afterwards; free a draft. */
 enum ht_status ht_mem_draft_assemble(
-        struct ht_builder *builder, struct ht_trace *trace) HT_MUST_USE;
-void ht_mem_draft_done(struct ht_builder *builder);
+        ht_ctx *ctx, struct ht_mem_draft *draft, struct ht_trace *trace) HT_MUST_USE;
+void ht_mem_draft_done(struct ht_mem *mem, struct ht_mem_draft *draft);
 /* A line per segment, block, event and annotation, with a hash of the text of each stack. */
 struct ht_emit;
 void ht_mem_dump(const struct ht_trace *trace, struct ht_emit *emit);

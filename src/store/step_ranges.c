@@ -14,6 +14,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
+#include "store/trace.h"
 
 #include <string.h>
 

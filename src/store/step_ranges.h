@@ -5,7 +5,10 @@
 #ifndef HT_STORE_STEP_RANGES_H
 #define HT_STORE_STEP_RANGES_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 struct ht_step_range {
 	uint32_t row;

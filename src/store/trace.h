@@ -10,7 +10,7 @@
  *   row ─► ts dur name cat ph kind track shape          dense, one entry per row
  *   row ─► parent step                                   dense, built at seal (seal_*.c)
  *   shape and step take as few bytes as their numbers need: ht_shape_of, ht_step_of
- *   arg column (key, type) ─► rows[] values[]            sparse, rows ascending
+ *   arg column (key, type) ─► rows[] values[]            sparse, rows ascending (args.h)
  *   gpu[i] ─► row class device stream launch op          one per piece of GPU work, by row
  *   track ─► (pid, tid), rows sorted by time
  */
@@ -18,76 +18,8 @@
 #define HT_STORE_TRACE_H
 
 #include "base/map.h"
-#include "store/bit_pack.h"
-#include "store/snapshot.h"
-
-#define HT_NONE   UINT32_MAX
-#define HT_NO_STR UINT32_MAX
-#define HT_NO_I64 INT64_MIN
-
-/* What an event is, decided by category first, then dialect, then name (seal_kinds.c). */
-enum ht_kind {
-	HT_KIND_OTHER,           /* unknown category, kept and counted */
-	HT_KIND_CPU_OP,          /* operator or autograd node */
-	HT_KIND_ANNOTATION,      /* user_annotation on the host */
-	HT_KIND_PYTHON,          /* python_function */
-	HT_KIND_RUNTIME,         /* cuda_runtime, mtia_runtime, xpu_runtime, ... */
-	HT_KIND_DRIVER,          /* cuda_driver, xpu_driver, ... */
-	HT_KIND_KERNEL,          /* device kernel (and mtia_ccp_events, hpu_op, NPU tasks) */
-	HT_KIND_MEMCPY,          /* device copy */
-	HT_KIND_MEMSET,          /* device fill */
-	HT_KIND_GPU_ANNOTATION,  /* gpu_user_annotation */
-	HT_KIND_SYNC,            /* cuda_sync, xpu_sync */
-	HT_KIND_CUDA_EVENT,      /* cuda_event */
-	HT_KIND_OVERHEAD,        /* profiler overhead */
-	HT_KIND_FLOW,            /* s, t, f */
-	HT_KIND_MEMORY,          /* [memory], [OutOfMemory] instants */
-	HT_KIND_INSTANT,         /* other instants */
-	HT_KIND_COUNTER,         /* C */
-	HT_KIND_METADATA,        /* M */
-	HT_KIND_TRACE_SPAN,      /* cat Trace */
-	HT_KIND_PROFILER_RANGE,  /* cuda_profiler_range: CUPTI counters */
-	HT_KIND_ASYNC,           /* b, n, e */
-	HT_KIND_MEMORY_TIMELINE, /* a change of the memory that tensors of one category hold */
-	HT_N_KINDS
-};
-
-/* What a piece of GPU work does. */
-enum ht_class {
-	HT_CLASS_COMPUTE,
-	HT_CLASS_COMM,
-	HT_CLASS_MEMCPY,
-	HT_CLASS_MEMSET,
-	HT_CLASS_SYNC, /* kernels that only synchronise; MTIA and NPU control rows */
-	HT_N_CLASSES
-};
-
-enum ht_event_flag {
-	HT_EV_SPAN = 1,     /* has a start and a duration: X, or B with its E */
-	HT_EV_NO_TS = 2,    /* ts absent */
-	HT_EV_NO_DUR = 4,   /* dur absent in the file */
-	HT_EV_BAD_TIME = 8, /* ts and dur were 0, or ts was refused; left out of timelines */
-	HT_EV_CUT = 16,     /* ends after its parent; the call tree ends it there (seal_tracks.c) */
-};
-
-/* Times lie within this of 0, readers refuse others; ends do, too, and durations lie within the next: all
- * differences of two fit 64 bits. */
-#define HT_MAX_TIME_NS     ((int64_t)1 << 62)
-#define HT_MAX_DURATION_NS ((int64_t)7 * 24 * 3600 * 1000000000)
-
-/* How the file is laid out and who wrote it. */
-enum ht_dialect {
-	HT_DIALECT_CHROME,
-	HT_DIALECT_KINETO,
-	HT_DIALECT_ASCEND,
-	HT_DIALECT_MEMORY_TIMELINE,
-	HT_DIALECT_MEMORY_SNAPSHOT,
-	HT_DIALECT_NSYS,
-	HT_N_DIALECTS
-};
-
-/* A pid or tid: integer or text. */
-enum ht_id_type { HT_ID_ABSENT, HT_ID_INT, HT_ID_STR };
+#include "base/status.h"
+#include "store/event.h"
 
 struct ht_track {
 	int64_t pid, tid; /* value, or string id when the type says so */
@@ -99,32 +31,6 @@ struct ht_track {
 	uint32_t process_name;
 	int32_t device; /* GPU index for stream tracks, -1 for host */
 	uint32_t pad;
-};
-
-enum ht_arg_type {
-	HT_ARG_I64,
-	HT_ARG_U64,
-	HT_ARG_F64,
-	HT_ARG_STR,
-	HT_ARG_JSON,
-	HT_ARG_BOOL,
-	HT_ARG_NULL
-};
-#define HT_N_ARG_TYPES (HT_ARG_NULL + 1)
-
-/* One arg key with one type: a sparse column. The same key with two types is two columns. */
-struct ht_arg_column {
-	uint32_t key;      /* string id */
-	uint8_t type;      /* enum ht_arg_type */
-	uint8_t top_level; /* a key of the event itself, not of its args */
-	uint8_t width;     /* bytes per value: 0 (null, or packed), 1 (bool), 4 or 8 */
-	uint8_t is_packed; /* values are in blocks: from tables of many rows */
-	uint32_t rows_of;  /* the column whose rows are the same ones: itself, or one before it */
-	uint32_t pad;
-	uint64_t first_row;   /* slice of arg_rows, of a packed one of row_blocks; see ht_arg_row */
-	uint64_t first_byte;  /* slice of arg_values */
-	uint64_t first_block; /* slice of arg_blocks, HT_PACK_VALUES each */
-	uint64_t n;
 };
 
 /* One piece of GPU work: kernel, copy, set. */
@@ -209,14 +115,6 @@ struct ht_side_column {
 	uint64_t first_cell, n; /* slice of table_cells */
 };
 
-/* A counter of import_stats.def that is not zero. */
-struct ht_stat {
-	uint32_t code; /* enum ht_stat_code */
-	uint32_t pad;
-	uint64_t count;
-	int64_t first_offset; /* byte offset in the decompressed file, -1: not tied to one */
-};
-
 struct ht_trace_meta {
 	uint64_t file_bytes, json_bytes; /* as stored; decompressed */
 	int64_t base_ns;                 /* baseTimeNanoseconds, HT_NO_I64 when absent */
@@ -242,14 +140,6 @@ struct ht_trace {
 	atomic_int n_sharers; /* references besides the first */
 };
 #undef SECTION
-
-/* A trace is made with one reference; the last one to be released frees it. NULL is fine. */
-struct ht_trace *ht_trace_retain(struct ht_trace *trace);
-void ht_trace_release(const struct ht_trace *trace);
-/* Give the pages of a mapped file back; they come again when they are looked at. False when it is not one. */
-bool ht_trace_rest(const struct ht_trace *trace);
-/* What it holds in memory or as mapped file. */
-uint64_t ht_trace_bytes(const struct ht_trace *trace);
 
 /* Text of a string id; "" for HT_NO_STR. Strings end in NUL and may hold NULs before it only when the
  * file did. */
@@ -287,25 +177,6 @@ static inline bool ht_row_is_around(const struct ht_trace *t, uint32_t outer, ui
 {
 	return t->track[outer] == t->track[inner] && t->ts_ns[outer] <= t->ts_ns[inner] &&
 	       ht_end_ns(t, outer) >= ht_end_ns(t, inner);
-}
-
-/* Calls of the runtime or the driver. */
-static inline bool ht_kind_is_call(uint8_t kind)
-{
-	return kind == HT_KIND_RUNTIME || kind == HT_KIND_DRIVER;
-}
-
-/* Kernels, copies and sets. */
-static inline bool ht_kind_is_gpu_work(uint8_t kind)
-{
-	return kind >= HT_KIND_KERNEL && kind <= HT_KIND_MEMSET;
-}
-
-/* Rows that stand on a device's timeline rather than in a host thread. */
-static inline bool ht_kind_is_device(uint8_t kind)
-{
-	return ht_kind_is_gpu_work(kind) || kind == HT_KIND_GPU_ANNOTATION ||
-	       kind == HT_KIND_SYNC || kind == HT_KIND_CUDA_EVENT || kind == HT_KIND_PROFILER_RANGE;
 }
 
 /* ---- narrow columns: one, two or four bytes a row ---- */
@@ -359,70 +230,8 @@ static inline uint32_t ht_step_of(const struct ht_trace *t, uint32_t row)
 /* How many rows are of a kind. */
 size_t ht_n_of_kind(const struct ht_trace *t, enum ht_kind kind);
 
-const char *ht_kind_name(enum ht_kind kind);
-const char *ht_class_name(enum ht_class class_);
 /* Category text of a row, "" when absent. */
 const char *ht_cat(const struct ht_trace *trace, uint32_t row);
-
-/* ---- args ---- */
-
-/* The column of a key and type, or NULL. */
-const struct ht_arg_column *ht_arg_find(
-        const struct ht_trace *trace, const char *key, enum ht_arg_type type);
-/* The row of the i-th entry; rows ascend. */
-static inline uint32_t ht_arg_row(
-        const struct ht_trace *t, const struct ht_arg_column *column, uint64_t i)
-{
-	if (!column->is_packed)
-		return t->arg_rows[column->first_row + i];
-	unsigned at = i % HT_PACK_VALUES;
-	const struct ht_pack_block *block = &t->row_blocks[column->first_row + i / HT_PACK_VALUES];
-	return (uint32_t)ht_pack_i64(block, t->row_words, at) + at;
-}
-/* The first of the entries [low, high) whose row is not before that one; high when all are. */
-uint64_t ht_arg_lower_bound(const struct ht_trace *trace, const struct ht_arg_column *column,
-        uint64_t low, uint64_t high, uint32_t row);
-/* The i-th entry of a column, widened. Strings and JSON give the string id. */
-int64_t ht_arg_i64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
-double ht_arg_f64_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i);
-/* The integer of an entry in any spelling (integer, whole float, numeric string); false when it has
- * none. */
-bool ht_arg_integer_at(const struct ht_trace *trace, const struct ht_arg_column *column, uint64_t i,
-        int64_t *ret_value);
-/* Position of a row in a column, or UINT64_MAX. O(log n). */
-uint64_t ht_arg_position(
-        const struct ht_trace *trace, const struct ht_arg_column *column, uint32_t row);
-
-/* The integer arg of a row whatever it was written as (integer, numeric string, whole float);
- * fallback when absent. O(log n). */
-int64_t ht_arg_i64(const struct ht_trace *trace, const char *key, uint32_t row, int64_t fallback);
-double ht_arg_f64(const struct ht_trace *trace, const char *key, uint32_t row, double fallback);
-/* The text of a row's arg (string, or JSON text of a list), NULL when absent. */
-const char *ht_arg_str(const struct ht_trace *trace, const char *key, uint32_t row);
-
-/* A dense copy of an integer arg, fallback where absent: value[row]. Caller frees with ht_mem_free
- * (n_events * 8 bytes) or lets a scratch arena go. */
-enum ht_status ht_arg_dense_i64(ht_ctx *ctx, const struct ht_trace *trace, const char *key,
-        int64_t fallback, struct ht_arena *arena, int64_t **ret_values) HT_MUST_USE;
-
-/* The values of an arg for many rows: its columns are found once, and the next row from where the last one was, so that
- * rows in ascending order, or nearly, cost no search. Not for several threads at once. */
-struct ht_arg_cursor {
-	const struct ht_trace *trace;
-	const struct ht_arg_column *columns[HT_N_ARG_TYPES]; /* one per spelling */
-	uint64_t at[HT_N_ARG_TYPES];
-	size_t n;
-};
-struct ht_arg_cursor ht_arg_cursor(const struct ht_trace *trace, const char *key);
-/* The same over one column. */
-struct ht_arg_cursor ht_arg_cursor_of(
-        const struct ht_trace *trace, const struct ht_arg_column *column);
-/* How many rows have a value at most. */
-size_t ht_arg_cursor_n(const struct ht_arg_cursor *cursor);
-/* As ht_arg_i64, ht_arg_f64 and ht_arg_str do. */
-int64_t ht_arg_cursor_i64(struct ht_arg_cursor *cursor, uint32_t row, int64_t fallback);
-double ht_arg_cursor_f64(struct ht_arg_cursor *cursor, uint32_t row, double fallback);
-const char *ht_arg_cursor_str(struct ht_arg_cursor *cursor, uint32_t row);
 
 /* ---- links ---- */
 
@@ -435,21 +244,5 @@ const struct ht_gpu *ht_gpu_of_row_near(const struct ht_trace *trace, uint32_t r
 /* GPU rows started by a launch: slice of launch_gpu (indexes into gpu[]), in gpu[] order. */
 void ht_launch_gpus(const struct ht_trace *trace, uint32_t launch_row, const uint32_t **ret_gpus,
         size_t *ret_n);
-
-/* ---- health ---- */
-
-/* From HT_REPAIR on, something was not stored as it is written. */
-enum ht_severity { HT_INFO, HT_NOTICE, HT_REPAIR, HT_DATA_LOSS, HT_SEVERE };
-struct ht_stat_info {
-	const char *name, *sentence, *weakens;
-	enum ht_severity severity;
-};
-enum ht_stat_code {
-#define STAT(name, severity, sentence, weakens) HT_STAT_##name,
-#include "store/import_stats.def"
-#undef STAT
-	HT_N_STATS
-};
-const struct ht_stat_info *ht_stat_info(enum ht_stat_code code);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "store/tree.h"
 
+#include "store/trace.h"
+
 #include <string.h>
 
 enum ht_status ht_tree_nearest(ht_ctx *ctx, const struct ht_trace *t, ht_tree_match *match,

@@ -9,7 +9,10 @@
 #ifndef HT_STORE_TREE_H
 #define HT_STORE_TREE_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 typedef bool ht_tree_match(const struct ht_trace *trace, uint32_t row, const void *user);
 

@@ -6,8 +6,10 @@
  * one rank has as integer and another as text, or not at all. The result has the type that can show both:
  * integer and float give float, anything else gives text.
  */
+#include "base/mem.h"
 #include "table/format.h"
 #include "table/storage.h"
+#include "table/table.h"
 
 #include <string.h>
 

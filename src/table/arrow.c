@@ -10,6 +10,9 @@
  */
 #include "table/arrow.h"
 
+#include "base/mem.h"
+#include "table/table.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -11,6 +11,7 @@
  * Bodies are written straight from the columns, BATCH_ROWS rows at a time, so that a table of any size
  * needs no copy of itself. Layout: https://arrow.apache.org/docs/format/Columnar.html.
  */
+#include "base/mem.h"
 #include "table/arrow.h"
 #include "table/flatbuf.h"
 #include "table/render.h"

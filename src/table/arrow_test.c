@@ -3,6 +3,7 @@
  * arrow_test.c - both Arrow exports, decoded by hand: the C stream through its callbacks, the IPC
  * stream message by message with a FlatBuffers reader of its own.
  */
+#include "base/mem.h"
 #include "table/table_test_help.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "table/filter.h"
 #include "base/literal.h"
 #include "base/pattern.h"
-#include "table/view.h"
+#include "table/resolve.h"
 
 #include <float.h>
 #include <math.h>
@@ -145,7 +145,7 @@ static enum ht_status bind(struct filter *f, struct ht_where *node)
 	if (!node->column)
 		return HT_OK;
 	size_t column;
-	HT_TRY(ht_view_resolve(f->ctx, f->table, node->column, &column));
+	HT_TRY(ht_table_resolve(f->ctx, f->table, node->column, &column));
 	struct ht_test *test = node->test = ht_arena_alloc(f->arena, sizeof *test);
 	if (!test)
 		return ht_fail_nomem(f->ctx);

@@ -10,7 +10,7 @@
 #ifndef HT_TABLE_FLATBUF_H
 #define HT_TABLE_FLATBUF_H
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 struct ht_flatbuf {
 	struct ht_mem *mem;

@@ -5,6 +5,7 @@
 #include "table/note.h"
 
 #include "table/storage.h"
+#include "table/table.h"
 
 #include <math.h>
 #include <stdarg.h>

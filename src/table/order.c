@@ -10,6 +10,7 @@
  * inverted when descending. The keys then sort by radix, in linear time.
  */
 #include "table/order.h"
+#include "base/mem.h"
 #include "base/sort.h"
 
 #include <stdlib.h>

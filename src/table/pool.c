@@ -6,6 +6,7 @@
  * only when it almost surely matches. A cell costs four bytes, a repeated text one hash.
  */
 #include "base/hash.h"
+#include "base/mem.h"
 #include "table/storage.h"
 #include "base/utf8.h"
 

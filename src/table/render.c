@@ -4,6 +4,7 @@
  */
 #include "table/render.h"
 
+#include "base/mem.h"
 #include "base/options.h"
 #include "table/escape.h"
 #include "base/utf8.h"

@@ -5,6 +5,7 @@
  */
 #include "table/table_test_help.h"
 
+#include "base/mem.h"
 #include "table/escape.h"
 #include "table/format.h"
 #include "base/utf8.h"

@@ -11,7 +11,7 @@
 #ifndef HT_TABLE_STORAGE_H
 #define HT_TABLE_STORAGE_H
 
-#include "table/table.h"
+#include "base/status.h"
 
 /* The last of enum ht_type. */
 #define HT_LAST_TYPE HT_EVENT

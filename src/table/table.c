@@ -6,7 +6,9 @@
  * column, does the type fit), a store and a test of whether the column has nulls at all. What fails sticks until
  * ht_table_finish, so that an analysis with ten puts a row needs one check.
  */
+#include "base/mem.h"
 #include "table/storage.h"
+#include "table/table.h"
 
 #include <ctype.h>
 #include <math.h>

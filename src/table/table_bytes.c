@@ -9,9 +9,11 @@
  */
 #include "table/table_bytes.h"
 
+#include "base/mem.h"
 #include "table/storage.h"
 #include "base/sealed_bytes.h"
 #include "base/utf8.h"
+#include "table/table.h"
 
 #include <math.h>
 #include <string.h>

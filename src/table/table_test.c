@@ -2,6 +2,7 @@
 /*
  * table_test.c - cells go in and come out; nulls, text, limits, faults.
  */
+#include "base/mem.h"
 #include "table/table_test_help.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 
 #include "base/sink_test_help.h"
 #include "table/storage.h"
+#include "table/table.h"
 
 #define assert_ok(expr) assert_int_equal((expr), HT_OK)
 

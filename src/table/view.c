@@ -3,64 +3,19 @@
  * view.c - where, sort, top and columns, once for all tables; see table.h.
  */
 #include "base/glob.h"
+#include "base/mem.h"
 #include "base/options.h"
-#include "table/view.h"
 #include "table/filter.h"
 #include "table/order.h"
 #include "table/origin.h"
+#include "table/resolve.h"
+#include "table/storage.h"
+#include "table/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_SORT_KEYS 16
-
-/* The column that was probably meant, or NULL. */
-static const char *nearest(const ht_table *table, const char *name)
-{
-	const char *best = NULL;
-	size_t best_distance = 1 + strlen(name) / 3;
-	for (size_t c = 0; c < ht_n_columns(table); c++) {
-		const char *candidate = ht_cells_at(table, c)->meta.name;
-		size_t distance =
-		        ht_edit_distance(name, strlen(name), candidate, strlen(candidate));
-		if (distance > 1 && strlen(name) > 2 && strstr(candidate, name))
-			distance = 1;
-		if (distance > best_distance || (best && distance == best_distance))
-			continue;
-		best = candidate;
-		best_distance = distance;
-	}
-	return best;
-}
-
-static enum ht_status unknown_column(ht_ctx *ctx, const ht_table *table, const char *name)
-{
-	char list[800] = "", hint[128];
-	size_t used = 0;
-	for (size_t c = 0; c < ht_n_columns(table) && used < sizeof list; c++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", c ? ", " : "",
-		        ht_cells_at(table, c)->meta.name);
-	const char *near = nearest(table, name);
-	if (near)
-		snprintf(hint, sizeof hint, "did you mean %s?", near);
-	return ht_fail(ctx, HT_USAGE, NULL, -1, near ? hint : NULL,
-	        "unknown column \"%.100s\"; columns are %s", name, list);
-}
-
-enum ht_status ht_view_resolve(
-        ht_ctx *ctx, const ht_table *table, const char *name, size_t *ret_column)
-{
-	size_t found = ht_table_find_column(table, name), n_labels = 0;
-	for (size_t c = 0; found == SIZE_MAX && c < ht_n_columns(table); c++)
-		n_labels += !strcmp(ht_cells_at(table, c)->label, name);
-	for (size_t c = 0; n_labels == 1 && c < ht_n_columns(table); c++)
-		if (!strcmp(ht_cells_at(table, c)->label, name))
-			found = c;
-	if (found == SIZE_MAX)
-		return unknown_column(ctx, table, name);
-	*ret_column = found;
-	return HT_OK;
-}
 
 /* The next name of a comma-separated list, without blanks around it; NULL at the end. *at moves on.
  * Out of memory sets *ret_nomem. */
@@ -95,7 +50,7 @@ static enum ht_status choose_columns(ht_ctx *ctx, const ht_table *table, const c
 		size_t first = 0, n_matches = 0;
 		bool is_glob = strpbrk(name, "*?") && ht_table_find_column(table, name) == SIZE_MAX;
 		if (!is_glob)
-			HT_TRY(ht_view_resolve(ctx, table, name, &first));
+			HT_TRY(ht_table_resolve(ctx, table, name, &first));
 		for (size_t c = first; c < (is_glob ? n_columns : first + 1); c++) {
 			if (is_glob && !ht_glob_matches(name, ht_cells_at(table, c)->meta.name))
 				continue;
@@ -105,7 +60,7 @@ static enum ht_status choose_columns(ht_ctx *ctx, const ht_table *table, const c
 			taken[c] = true;
 		}
 		if (!n_matches)
-			return unknown_column(ctx, table, name);
+			return ht_table_fail_column(ctx, table, name);
 	}
 	if (nomem)
 		return ht_fail_nomem(ctx);
@@ -156,7 +111,7 @@ static enum ht_status sort_rows(ht_ctx *ctx, const ht_table *table, const char *
 			        "limit of %d sort columns reached", MAX_SORT_KEYS);
 		descending[n_keys] = *name == '-';
 		name += *name == '-' || *name == '+';
-		HT_TRY(ht_view_resolve(ctx, table, name, &columns[n_keys++]));
+		HT_TRY(ht_table_resolve(ctx, table, name, &columns[n_keys++]));
 	}
 	if (nomem)
 		return ht_fail_nomem(ctx);

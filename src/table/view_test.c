@@ -5,6 +5,7 @@
 #include "table/table_test_help.h"
 
 #include "base/literal.h"
+#include "base/mem.h"
 
 #include <stdio.h>
 

@@ -125,12 +125,6 @@ extern const struct ht_column ht_found_idle_columns[], ht_found_step_columns[],
 	[HT_FOUND_SERVING] = { "serving", ht_found_serving_columns, HT_N_FOUND_SERVING_COLUMNS },  \
 	[HT_FOUND_COMPILE] = { "compile", ht_found_compile_columns, HT_N_FOUND_COMPILE_COLUMNS }
 
-/* Of HT_FINDINGS_FACTS, as the common facts of an analysis. */
-extern const struct ht_common_facts ht_findings_common;
-
-/* Whether those of a part that was read hold together. */
-bool ht_findings_are_sound(const struct ht_part *part);
-
 /* Whether the rank in hand is all there is: nothing is compared with others, and what comes first here does so at all. */
 bool ht_findings_is_alone(const struct ht_run *run);
 /* The steps of the rank in hand that count. */
@@ -246,10 +240,6 @@ struct ht_findings {
 	const struct ht_late_rank *latest; /* the candidate with most delay; NULL: none */
 	struct ht_tops tops[HT_N_TOP_KINDS];
 };
-
-/* Brought together. Memory in scratch; names are those of the parts. */
-enum ht_status ht_findings_make(
-        struct ht_run *run, const struct ht_parts *parts, struct ht_findings *ret) HT_MUST_USE;
 
 /* Of all ranks, as far as known; 0: no steps. */
 int64_t ht_findings_mean_step(const struct ht_findings *findings);

@@ -6,7 +6,7 @@
 #ifndef HT_VERDICT_WORDS_H
 #define HT_VERDICT_WORDS_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 struct ht_words {
 	struct ht_arena *arena;

@@ -8,7 +8,7 @@
 #ifndef HT_WIRE_MESSAGE_H
 #define HT_WIRE_MESSAGE_H
 
-#include "base/mem.h"
+#include "base/vec.h"
 #include "wire/wire.h"
 
 /* Zero-initialise but for mem; ht_message_done frees. */

@@ -8,6 +8,9 @@
 #include "write/convert.h"
 
 #include "base/rank_path.h"
+#include "store/import_stats.h"
+#include "store/trace.h"
+#include "store/trace_refs.h"
 
 #include "model/device/counters.h"
 #include "base/io.h"

@@ -4,6 +4,10 @@
  */
 #include "write/filter.h"
 
+#include "base/checked.h"
+#include "base/mem.h"
+#include "store/trace.h"
+
 #include <stdio.h>
 #include <string.h>
 

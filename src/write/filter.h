@@ -10,7 +10,10 @@
 #define HT_WRITE_FILTER_H
 
 #include "base/list.h"
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 /* The options as read; the same for all traces. Texts are not owned. */
 struct ht_filter {

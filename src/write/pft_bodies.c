@@ -4,6 +4,7 @@
  */
 #include "write/pft.h"
 
+#include "base/mem.h"
 #include "base/sort.h"
 #include "store/shape.h"
 

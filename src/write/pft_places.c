@@ -2,9 +2,11 @@
 /*
  * pft_places.c - tracks of a Perfetto trace: processes, threads and streams, lanes beside them, counters; see pft.h.
  */
+#include "store/trace.h"
 #include "write/pft.h"
 
 #include "base/checked.h"
+#include "base/mem.h"
 #include "base/sort.h"
 
 #include <stdio.h>

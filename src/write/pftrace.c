@@ -9,8 +9,10 @@
  * place for stands in fields of our own (wire/perfetto.h), so that reading a file gives the trace that it was made of.
  * Memory: the bodies of one trace at a time, about a quarter of its JSON.
  */
+#include "store/trace.h"
 #include "write/pft.h"
 
+#include "base/mem.h"
 #include "base/sort.h"
 
 #include <stdio.h>

@@ -4,6 +4,9 @@
  */
 #include "write/pids.h"
 
+#include "base/mem.h"
+#include "store/trace.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,10 @@
 #ifndef HT_WRITE_PIDS_H
 #define HT_WRITE_PIDS_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 struct ht_pid {
 	int64_t old;       /* value or string id */

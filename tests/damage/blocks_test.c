@@ -17,6 +17,7 @@
  * form, kind and places, and leaves the first text in /tmp/holotrace-blocks.json.
  */
 #include "damage.h"
+#include "store/import_stats.h"
 
 #define MAX_PLACES 6
 

@@ -20,7 +20,10 @@
 #include "json/block.h"
 #include "json/text.h"
 #include "read/discover.h"
+#include "store/args.h"
+#include "store/import_stats.h"
 #include "store/set.h"
+#include "store/trace_refs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
  * well, and it is written and read again.
  */
 #include "fuzz.h"
+#include "store/trace.h"
 
 #include "base/hash.h"
 #include "registry/bundle.h"

@@ -6,6 +6,7 @@
  * none, and on all they stored. On a machine without SIMD variant this compares the twin with itself.
  */
 #include "fuzz.h"
+#include "store/build.h"
 
 #include "json/block.h"
 #include "read/worker.h"

@@ -4,6 +4,7 @@
  * the decoder reads alone, whatever is in it.
  */
 #include "base/io.h"
+#include "base/mem.h"
 
 #include "make_deflate.h"
 #include "../test_file.h"

@@ -5,6 +5,7 @@
  */
 #include "base/deflate.h"
 #include "base/io_deflate.h"
+#include "base/mem.h"
 #include "base/status.h"
 
 #include "make_deflate.h"

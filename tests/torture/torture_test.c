@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/status.h"
 
 #include <ftw.h>

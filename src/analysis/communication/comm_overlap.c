@@ -21,6 +21,7 @@
 #include "model/communication/exposed.h"
 #include "model/device/gpu_work.h"
 #include "model/rows/work_names.h"
+#include "store/args.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -28,6 +28,7 @@
  * change_share -20 %, "more calls, faster".
  */
 #include "analysis/analysis.h"
+#include "base/mem.h"
 #include "model/finding/hint.h"
 #include "model/compare/diff_sides.h"
 #include "model/compare/step_change.h"
@@ -35,6 +36,7 @@
 #include "model/compare/use_compare.h"
 #include "model/compare/view_diff.h"
 #include "model/compare/memory_diff.h"
+#include "model/policy.h"
 #include "table/format.h"
 #include "base/checked.h"
 #include "base/sort.h"
@@ -216,9 +218,9 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 	struct ht_profile_tables tables = { .names = part->facts[0],
 		.steps = part->facts[1],
 		.paths = options.by == HT_BY_PATH ? part->facts[PATHS] : NULL };
-	if (options.gpu && !run->policy.compares_counts)
+	if (options.gpu && !run->policy->compares_counts)
 		HT_TRY(ht_use_facts_put(run, false, part->facts[USE]));
-	return (run->policy.compares_counts ? ht_profile_put_rows : ht_profile_put)(
+	return (run->policy->compares_counts ? ht_profile_put_rows : ht_profile_put)(
 	        run, &options, &tables);
 }
 
@@ -522,7 +524,7 @@ static const char *time_change(const struct compare *compare, const struct row *
 static const char *change(const struct compare *compare, const struct row *row)
 {
 	static const char *const calls[3] = { "fewer calls", NULL, "more calls" };
-	if (compare->run->policy.compares_counts)
+	if (compare->run->policy->compares_counts)
 		return count_change(row);
 	if (!row->count[0] != !row->count[1])
 		return row->count[0] ? "removed" : "added";
@@ -576,7 +578,7 @@ static void put_row(ht_table *table, struct compare *compare, const struct row *
 	ht_table_put_f64(table, ROWS_CHANGE_SHARE,
 	        row->ns[0] > 0 ? (double)diff_ns / (double)row->ns[0] : NAN);
 	ht_table_put_str(table, ROWS_CHANGE, change(compare, row));
-	if (compare->run->policy.compares_counts) {
+	if (compare->run->policy->compares_counts) {
 		ht_table_put_nulls_to_end(table, ROWS_CONTROL_STEP_NS);
 		return;
 	}
@@ -694,11 +696,11 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 	bool any = compare->samples.n_lines > 0;
 	if (!any)
 		HT_TRY(ht_table_add_note(table, "no events to compare"));
-	if (!run->policy.compares_counts && any && ht_run_is(run, "view", "rows"))
+	if (!run->policy->compares_counts && any && ht_run_is(run, "view", "rows"))
 		HT_TRY(ht_table_add_note(table,
 		        "cpu rows add up to the difference in host spans of steps, gpu rows to that in "
 		        "GPU time"));
-	if (!run->policy.compares_counts && any && !compare->tested)
+	if (!run->policy->compares_counts && any && !compare->tested)
 		HT_TRY(ht_table_add_note(
 		        table, "one step on each side: noise is not known; compare more steps"));
 	HT_TRY(note_noisiest(compare, table));
@@ -716,7 +718,7 @@ static void summarize(struct compare *compare)
 		for (size_t i = 0; i < samples->sets[side].n; i++)
 			compare->n_steps[side] += samples->sets[side].n_ranks[i];
 	}
-	compare->tested = !compare->run->policy.compares_counts && compare->host[0].n &&
+	compare->tested = !compare->run->policy->compares_counts && compare->host[0].n &&
 	                  compare->host[1].n && compare->host[0].n + compare->host[1].n > 2;
 }
 
@@ -727,7 +729,7 @@ static enum ht_status put_rows(struct compare *compare, ht_table *table)
 	HT_TRY(collect(compare));
 	HT_TRY(test_rows(compare));
 	HT_TRY(others_init(compare));
-	if (run->policy.compares_counts)
+	if (run->policy->compares_counts)
 		sort_as_counts(compare);
 	else if (ht_run_bool(run, "all-rows"))
 		ht_sort_items(
@@ -749,8 +751,8 @@ static enum ht_status put_rows(struct compare *compare, ht_table *table)
 
 static enum ht_status put_summary(struct compare *compare, ht_table *table)
 {
-	if (compare->run->policy.refuse)
-		return compare->run->policy.refuse(compare->run, "summary of a comparison");
+	if (compare->run->policy->refuse)
+		return compare->run->policy->refuse(compare->run, "summary of a comparison");
 	put_metric(table, compare, "step", compare->step);
 	put_metric(table, compare, "host", compare->host);
 	if (compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0)
@@ -763,11 +765,11 @@ static enum ht_status put_summary(struct compare *compare, ht_table *table)
 static enum ht_status compare_sides(struct compare *compare, ht_table *table)
 {
 	summarize(compare);
-	if (!compare->run->policy.compares_counts)
+	if (!compare->run->policy->compares_counts)
 		HT_TRY(set_headline(compare, table));
 	HT_TRY((ht_run_is(compare->run, "view", "summary") ? put_summary : put_rows)(
 	        compare, table));
-	if (!compare->run->policy.compares_counts && !compare->samples.k_paths)
+	if (!compare->run->policy->compares_counts && !compare->samples.k_paths)
 		HT_TRY(ht_step_change_note(&compare->samples, table));
 	return add_notes(compare, table);
 }

@@ -162,7 +162,7 @@ static enum ht_status choose(struct ht_run *run)
 	double max_slowdown = ht_run_f64(run, "max-slowdown");
 	double confidence = ht_run_f64(run, "confidence");
 	/* other rules would only change what is measured */
-	run->policy = (struct ht_policy){ 0 };
+	run->policy = &ht_own_policy;
 	if (n_base < 1 || (size_t)n_base >= run->n_sets)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give a run for either side",
 		        "%lld of %zu runs are the base: both sides need one", (long long)n_base,

@@ -26,7 +26,9 @@
 #include "model/origin/regions.h"
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -238,9 +240,9 @@ static enum ht_status collect(struct ht_run *run, bool with_modules, struct acti
 {
 	struct activities a = { .run = run };
 	HT_TRY(ht_frame_make_gpu(run, &a.frame));
-	if (run->policy.collect_work)
+	if (run->policy->collect_work)
 		HT_TRY(ht_work_collect(run, &a.frame, &a.work));
-	a.n = run->policy.collect_work ? a.work.n : a.frame.n_gpu;
+	a.n = run->policy->collect_work ? a.work.n : a.frame.n_gpu;
 	HT_TRY(ht_origins_make(run, with_modules, &a.origins));
 	*ret = a;
 	return HT_OK;

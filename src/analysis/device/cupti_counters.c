@@ -22,6 +22,7 @@
 #include "model/rows/chain.h"
 #include "model/rows/frame.h"
 #include "model/device/launch.h"
+#include "store/args.h"
 
 #include <math.h>
 #include <stdio.h>

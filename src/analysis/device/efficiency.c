@@ -19,6 +19,7 @@
 #include "graph/roof_savings.h"
 #include "model/utilisation/use_table.h"
 #include "model/finding/hint.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -18,6 +18,7 @@
 #include "model/finding/hint.h"
 #include "model/device/idle.h"
 #include "base/checked.h"
+#include "model/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void put_stream(
 		n_rows[gap->category]++;
 	}
 	for (size_t c = 0; c < HT_IDLE_N; c++) {
-		bool optional = run->policy.no_empty_rows || c == HT_IDLE_LEADING ||
+		bool optional = run->policy->no_empty_rows || c == HT_IDLE_LEADING ||
 		                c == HT_IDLE_COMMUNICATION || stream->is_leading;
 		if (optional && !n_rows[c])
 			continue;
@@ -136,7 +137,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_frame_set_method(run, table, "share of idle time and of the span"));
 	ht_table_set_bar(table, "span_share");
 	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU activity in the selection"));
-	return run->policy.no_hints
+	return run->policy->no_hints
 	               ? HT_OK
 	               : ht_hint_largest(run->scratch, table, "idle_ns", "idle_category",
 	                         "of.stream_idle_time", hints, HT_COUNT(hints));

@@ -16,8 +16,10 @@
 #include "analysis/analysis.h"
 #include "base/sort.h"
 #include "model/calls/annotate.h"
+#include "model/policy.h"
 #include "model/rows/work_names.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +122,7 @@ const struct ht_analysis ht_analysis_kernel_annotations = {
 
 static enum ht_status choose(struct ht_run *run)
 {
-	if (run->policy.single_pieces && ht_run_is(run, "group-by", "annotation"))
+	if (run->policy->single_pieces && ht_run_is(run, "group-by", "annotation"))
 		ht_run_set(run, "group-by", "none");
 	return HT_OK;
 }
@@ -139,7 +141,7 @@ static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame 
 	const char **texts = ht_arena_alloc(run->scratch, (work->n + 1) * sizeof *texts);
 	if (!texts)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->policy.collect_annotated != NULL, &rows));
+	HT_TRY(ht_annotate_by_gpu(run, frame, work, run->policy->collect_annotated != NULL, &rows));
 	HT_TRY(ht_annotate_gpu_paths(run, frame, rows, work->n, texts));
 	for (size_t i = 0; i < work->n; i++)
 		ret[i] = (struct ht_annotated){ texts[i], rows[i],
@@ -150,7 +152,7 @@ static enum ht_status annotate_by_gpu(struct ht_run *run, const struct ht_frame 
 static enum ht_status annotate(struct ht_run *run, const struct ht_frame *frame,
         const struct ht_work_list *work, struct ht_annotated *ret)
 {
-	if (run->policy.collect_annotated || ht_run_is(run, "source", "gpu"))
+	if (run->policy->collect_annotated || ht_run_is(run, "source", "gpu"))
 		return annotate_by_gpu(run, frame, work, ret);
 	struct ht_autograd autograd;
 	uint32_t *rows = ht_arena_room(run->scratch, (work->n + 1) * sizeof *rows);
@@ -172,8 +174,8 @@ static void put_text_key(ht_table *table, const struct labelled *l)
 static enum ht_work_type type_of(
         struct ht_run *run, const struct ht_trace *t, const struct ht_work *w)
 {
-	if (run->policy.type_by_name)
-		return (enum ht_work_type)run->policy.type_by_name(ht_str(t, t->name[w->row]));
+	if (run->policy->type_by_name)
+		return (enum ht_work_type)run->policy->type_by_name(ht_str(t, t->name[w->row]));
 	return ht_work_type_of_class((enum ht_class)w->class_);
 }
 
@@ -320,8 +322,8 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 	struct ht_frame frame = { 0 };
 	struct ht_work_list work = { 0 };
 	HT_TRY(ht_frame_make(run, &frame));
-	if (run->policy.collect_annotated) {
-		HT_TRY(run->policy.collect_annotated(run, &frame, &work));
+	if (run->policy->collect_annotated) {
+		HT_TRY(run->policy->collect_annotated(run, &frame, &work));
 	} else {
 		HT_TRY(ht_work_collect(run, &frame, &work));
 		HT_TRY(ht_work_sort(run, &work));

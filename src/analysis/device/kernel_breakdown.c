@@ -18,9 +18,11 @@
 #include "model/finding/finding.h"
 #include "model/finding/hint.h"
 #include "model/device/gpu_work.h"
+#include "model/policy.h"
 #include "model/rows/work_names.h"
 #include "model/rows/name_groups.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -377,7 +379,7 @@ static void put_kernel(struct ht_run *run, ht_table *table, const struct kernel 
 	ht_table_put_f64(
 	        table, at + ALL_SHARE, k->total_ns ? (double)g->sum_ns / (double)k->total_ns : NAN);
 	ht_table_put_f64(table, at + ALL_MEAN_NS, ht_name_group_mean(g));
-	ht_table_put_f64(table, at + ALL_STD_NS, run->policy.zero_spread && isnan(std) ? 0 : std);
+	ht_table_put_f64(table, at + ALL_STD_NS, run->policy->zero_spread && isnan(std) ? 0 : std);
 	ht_table_put_i64(table, at + ALL_MIN_NS, g->min_ns);
 	ht_table_put_i64(table, at + ALL_MAX_NS, g->max_ns);
 	ht_table_put_i64(table, at + ALL_N_NAMES, (int64_t)g->n_names);
@@ -390,8 +392,8 @@ static struct options read_options(const struct ht_run *run)
 		.fold = {
 			.max_names = ht_run_i64(run, "num-kernels"),
 			.ratio = ht_run_f64(run, "duration-ratio"),
-			.ratio_of_names = run->policy.folds_sums || ht_run_is(run, "ratio-of", "names"),
-			.stats_of_sums = run->policy.folds_sums,
+			.ratio_of_names = run->policy->folds_sums || ht_run_is(run, "ratio-of", "names"),
+			.stats_of_sums = run->policy->folds_sums,
 		},
 		.by_all = ht_run_is(run, "by", "all"),
 		.memory = ht_run_bool(run, "include-memory"),
@@ -406,7 +408,7 @@ static enum ht_status group_names(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_frame_make_gpu(run, &frame));
 	HT_TRY(ht_work_collect(run, &frame, &work));
 	for (unsigned type = 0; type < HT_WORK_N_TYPES; type++) {
-		if ((type == HT_WORK_OTHER && run->policy.only_known_types) ||
+		if ((type == HT_WORK_OTHER && run->policy->only_known_types) ||
 		        (type == HT_WORK_MEMORY && !options.memory))
 			continue;
 		HT_TRY(add_type(run, frame.trace, &work, type, &options, part->facts[0]));
@@ -480,13 +482,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(collect(run, parts, &kernels));
 	if (options.by_all && kernels.n)
 		HT_TRY(pool_and_fold(run, &options, &kernels));
-	if (kernels.n && (!run->policy.by_name || !options.by_all))
+	if (kernels.n && (!run->policy->by_name || !options.by_all))
 		qsort(kernels.items, kernels.n, sizeof *kernels.items,
-		        run->policy.by_name ? compare_words : compare_cost);
+		        run->policy->by_name ? compare_words : compare_cost);
 	for (size_t i = 0; i < kernels.n; i++)
 		put_kernel(run, table, &kernels.items[i]);
 	if (!kernels.n)
 		HT_TRY(ht_table_add_note(table, "no GPU activity in the selection"));
 	ht_table_set_bar(table, "share");
-	return run->policy.no_hints ? HT_OK : add_hint(run, table);
+	return run->policy->no_hints ? HT_OK : add_hint(run, table);
 }

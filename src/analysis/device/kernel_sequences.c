@@ -17,6 +17,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/calls/sequence.h"
+#include "model/policy.h"
 
 static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part);
 static enum ht_status draw_patterns(struct ht_run *run, struct ht_drawing *ret_drawing);
@@ -80,7 +81,7 @@ static enum ht_status count_patterns(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_sequence_options options = { .operator_name = operator_name(run),
 		.min_length = ht_run_i64(run, "min-length"),
-		.short_names = ht_run_bool(run, "short-names") && !run->policy.full_names };
+		.short_names = ht_run_bool(run, "short-names") && !run->policy->full_names };
 	struct ht_frame frame;
 	struct ht_sequences sequences;
 	ht_table *table = part->facts[0];

@@ -14,6 +14,7 @@
 #include "analysis/analysis.h"
 #include "model/device/gpu_work.h"
 #include "model/finding/hint.h"
+#include "model/policy.h"
 #include "model/rows/work_names.h"
 #include "base/checked.h"
 
@@ -129,7 +130,7 @@ static enum ht_status add_by_policy(
 	struct ht_work_list work = { 0 };
 	HT_TRY(ht_work_collect(run, frame, &work));
 	HT_TRY(ht_work_sort(run, &work));
-	HT_TRY(run->policy.sum_types(run, &work, types, sums_ns, seen));
+	HT_TRY(run->policy->sum_types(run, &work, types, sums_ns, seen));
 	for (size_t mask = 1; mask < N_LABELS; mask++) {
 		labels[mask].sum_ns += sums_ns[mask];
 		labels[mask].seen |= seen[mask];
@@ -184,12 +185,12 @@ static enum ht_status add_up(struct ht_run *run, struct ht_part *part)
 {
 	unsigned types = (1u << HT_WORK_COMPUTE) | (1u << HT_WORK_COMM);
 	types |= ht_run_bool(run, "include-memory") ? 1u << HT_WORK_MEMORY : 0;
-	types |= run->policy.only_known_types ? 0 : 1u << HT_WORK_OTHER;
+	types |= run->policy->only_known_types ? 0 : 1u << HT_WORK_OTHER;
 	struct label labels[N_LABELS];
 	struct ht_frame frame = { 0 };
 	reset(labels);
 	HT_TRY(ht_frame_make_gpu(run, &frame));
-	if (run->policy.sum_types)
+	if (run->policy->sum_types)
 		HT_TRY(add_by_policy(run, &frame, types, labels));
 	else
 		HT_TRY(add_devices(run, &frame, types, labels));
@@ -237,7 +238,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (!ht_table_n_rows(table))
 		HT_TRY(ht_table_add_note(table, "no GPU activity in the selection"));
 	ht_table_set_bar(table, "share");
-	return run->policy.no_hints ? HT_OK
-	                            : ht_hint_largest(run->scratch, table, "sum_ns", "kernel_type",
-	                                      "of.busy_time", hints, HT_COUNT(hints));
+	return run->policy->no_hints ? HT_OK
+	                             : ht_hint_largest(run->scratch, table, "sum_ns", "kernel_type",
+	                                       "of.busy_time", hints, HT_COUNT(hints));
 }

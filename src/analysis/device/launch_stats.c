@@ -17,13 +17,16 @@
  */
 #include "analysis/analysis.h"
 #include "base/intern.h"
+#include "base/mem.h"
 #include "base/sort.h"
 #include "model/finding/finding.h"
 #include "model/finding/hint.h"
 #include "model/origin/graph_launches.h"
+#include "model/policy.h"
 #include "model/rows/frame.h"
 #include "model/device/launch.h"
 #include "base/checked.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +168,7 @@ enum view { VIEW_SUMMARY, VIEW_ALL, VIEW_SHORT, VIEW_RUNTIME, VIEW_DELAY, VIEW_G
 
 static enum ht_status choose(struct ht_run *run)
 {
-	if (run->policy.single_pieces && ht_run_is(run, "view", "summary"))
+	if (run->policy->single_pieces && ht_run_is(run, "view", "summary"))
 		ht_run_set(run, "view", "all");
 	return HT_OK;
 }
@@ -218,9 +221,9 @@ static size_t collect(const struct ht_run *run, const struct ht_frame *frame,
 		const struct ht_gpu *gpu = &trace->gpu[frame->gpu[i]];
 		if (gpu->launch == HT_NONE)
 			continue;
-		if (run->policy.counts_launch) {
+		if (run->policy->counts_launch) {
 			const char *launch = ht_str(trace, trace->name[gpu->launch]);
-			if (!run->policy.counts_launch(launch, options->include_memory))
+			if (!run->policy->counts_launch(launch, options->include_memory))
 				continue;
 		} else if (!options->include_memory && trace->kind[gpu->row] != HT_KIND_KERNEL) {
 			continue;
@@ -499,7 +502,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		HT_TRY(summarize(run, parts, table));
 	else
 		HT_TRY(ht_parts_rows(run, parts, view == VIEW_GRAPHS ? 3 : 0, 0, table));
-	if (order[view] && !run->policy.by_name)
+	if (order[view] && !run->policy->by_name)
 		HT_TRY(ht_table_sort(run->ctx, table, order[view]));
 	for (size_t i = 0; i < parts->n; i++)
 		ht_sum(&n_linked, ht_table_i64(parts->list[i].facts[1], 0, 0));

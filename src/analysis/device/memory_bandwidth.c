@@ -21,6 +21,8 @@
 #include "model/device/launch.h"
 #include "model/device/series.h"
 #include "model/numbers/stats.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -171,7 +173,7 @@ static enum ht_status put_summary(
 	for (size_t i = 0; i < series->n; i++)
 		if (series->points[i].gbps > 0)
 			values[n++] = series->points[i].gbps;
-	if (n == 0 && run->policy.no_empty_rows)
+	if (n == 0 && run->policy->no_empty_rows)
 		return HT_OK;
 	struct ht_describe stats;
 	ht_describe_f64(values, n, &stats);
@@ -197,7 +199,7 @@ static enum ht_status measure_copies(struct ht_run *run, struct ht_part *part)
 	size_t n;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
 	/* curves are of a direction, as are all rows where series are those of all devices together */
-	bool apart = ht_run_is(run, "view", "summary") && !run->policy.streams_by_number;
+	bool apart = ht_run_is(run, "view", "summary") && !run->policy->streams_by_number;
 	HT_TRY(ht_bandwidth_series_make(run, &frame, apart, &series, &n));
 	return ht_series_put(run, &rows, &frame, series, n, part->facts[0]);
 }

@@ -18,6 +18,8 @@
 #include "model/device/launch.h"
 #include "model/device/queue_limit.h"
 #include "model/device/series.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -128,7 +130,7 @@ static enum ht_status find_limit(struct ht_run *run, const struct ht_trace *trac
 		return HT_OK;
 	}
 	*ret_limit = (struct limit){ 0, "data" };
-	if (!run->policy.assumed_queue_limit)
+	if (!run->policy->assumed_queue_limit)
 		HT_TRY(find_plateau(run, trace, series, &ret_limit->length));
 	if (!ret_limit->length)
 		*ret_limit = (struct limit){ ASSUMED_LIMIT, "assumed" };
@@ -164,7 +166,7 @@ static enum ht_status find_full(struct ht_run *run, struct ht_part *part)
 	int64_t max = 0;
 	HT_TRY(ht_frame_make(run, &frame));
 	HT_TRY(ht_queue_series_make(run, &frame, &series, &n_series));
-	int64_t span_ns = n_series ? duration_ns(&frame, run->policy.span_to_last_start) : 0;
+	int64_t span_ns = n_series ? duration_ns(&frame, run->policy->span_to_last_start) : 0;
 	for (size_t s = 0; s < n_series; s++) {
 		struct limit limit;
 		int64_t longest = largest(&series[s]);

@@ -23,6 +23,7 @@
 #include "model/device/launch.h"
 #include "model/device/series.h"
 #include "model/numbers/stats.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>

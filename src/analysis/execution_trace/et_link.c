@@ -7,6 +7,8 @@
  * node it belongs to, by node and start.
  */
 #include "analysis/analysis.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include "et/et_files.h"
 #include "et/et_link.h"
@@ -219,7 +221,7 @@ static enum ht_status put_link(struct linked *l)
 		.gap_ns = ht_run_duration_ns(l->run, "gap") };
 	struct ht_path_wait *waits = NULL;
 	if (options.as_chakra)
-		HT_TRY(l->run->policy.path_waits(l->run, &waits, &options.n_waits));
+		HT_TRY(l->run->policy->path_waits(l->run, &waits, &options.n_waits));
 	options.waits = waits;
 	HT_TRY(ht_et_link_make(
 	        l->run->ctx, l->et, l->run->trace, &options, l->run->scratch, &l->link));

@@ -16,8 +16,10 @@
 #include "analysis/analysis.h"
 #include "base/pattern.h"
 #include "model/groups/annotation_origins.h"
+#include "model/policy.h"
 #include "model/rows/frame.h"
 #include "model/rows/name_groups.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +109,7 @@ static void put_groups(
 		ht_table_put_i64(table, COL_SUM_NS, g->sum_ns);
 		ht_table_put_f64(table, COL_MEAN_NS, ht_name_group_mean(g));
 		ht_table_put_f64(
-		        table, COL_STD_NS, run->policy.zero_spread && isnan(std) ? 0 : std);
+		        table, COL_STD_NS, run->policy->zero_spread && isnan(std) ? 0 : std);
 		ht_table_put_i64(table, COL_MIN_NS, g->min_ns);
 		ht_table_put_i64(table, COL_MAX_NS, g->max_ns);
 		ht_table_put_i64(table, COL_N_NAMES, (int64_t)g->n_names);
@@ -135,7 +137,7 @@ static enum ht_status put_rank(
 	struct ht_name_groups groups = { 0 };
 	HT_TRY(ht_name_groups_make(run, t, durs, n, &groups));
 	ht_name_groups_fold(&groups, fold);
-	if (run->policy.by_name)
+	if (run->policy->by_name)
 		qsort(groups.items, groups.n, sizeof *groups.items, compare_name);
 	put_groups(run, table, frame.rank, &groups);
 	return HT_OK;
@@ -168,8 +170,8 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 	struct ht_fold fold = {
 		.max_names = ht_run_i64(run, "num-kernels"),
 		.ratio = ht_run_f64(run, "duration-ratio"),
-		.ratio_of_names = run->policy.folds_sums || ht_run_is(run, "ratio-of", "names"),
-		.stats_of_sums = run->policy.folds_sums,
+		.ratio_of_names = run->policy->folds_sums || ht_run_is(run, "ratio-of", "names"),
+		.stats_of_sums = run->policy->folds_sums,
 	};
 	enum ht_kind kind =
 	        ht_run_is(run, "source", "gpu") ? HT_KIND_GPU_ANNOTATION : HT_KIND_ANNOTATION;

@@ -17,6 +17,7 @@
 #include "model/calls/call_forest.h"
 #include "model/rows/cell_text.h"
 #include "base/intern.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -21,6 +21,7 @@
 #include "model/rows/name_tree.h"
 #include "model/rows/row_names.h"
 #include "model/rows/row_stacks.h"
+#include "store/trace.h"
 
 #include <math.h>
 

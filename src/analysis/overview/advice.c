@@ -64,6 +64,8 @@
  * Example: steps of 100 us, of which 40 are in a data loader and nothing else: data-loading fires with 40 us, 40 %.
  */
 #include "analysis/analysis.h"
+#include "verdict/make_findings.h"
+#include "verdict/rank_facts.h"
 #include "verdict/rules.h"
 #include "table/optional.h"
 #include "model/advice/npu_facts.h"

@@ -26,6 +26,7 @@
  * 2 us cpu_bound, 5 us launch overhead, 13 us gpu_compute_bound.
  */
 #include "analysis/analysis.h"
+#include "model/policy.h"
 #include "model/rows/frame.h"
 #include "table/optional.h"
 #include "graph/cp_across.h"
@@ -139,7 +140,7 @@ static enum ht_status check(struct ht_run *run)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1,
 		        "across has the views summary, path and collectives",
 		        "there is no view %s across ranks", ht_run_str(run, "view"));
-	return run->policy.refuse ? run->policy.refuse(run, "path across ranks") : HT_OK;
+	return run->policy->refuse ? run->policy->refuse(run, "path across ranks") : HT_OK;
 }
 
 static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
@@ -151,8 +152,8 @@ static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
 		return ht_cp_chains_put(run, &options, part);
 	enum ht_cp_view_kind view = view_of(run);
 	const char *scale = ht_run_str(run, "scale");
-	if (run->policy.put_path)
-		return run->policy.put_path(run, &options, view, scale, part->facts[0]);
+	if (run->policy->put_path)
+		return run->policy->put_path(run, &options, view, scale, part->facts[0]);
 	return ht_cp_put_model(run, &options, view, scale, part->facts[0]);
 }
 

@@ -29,6 +29,8 @@
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
 #include "verdict/findings.h"
+#include "verdict/make_findings.h"
+#include "verdict/rank_facts.h"
 #include "verdict/slow_steps.h"
 #include "verdict/telling.h"
 #include "model/finding/finding.h"

@@ -15,6 +15,7 @@
 #include "analysis/analysis.h"
 #include "base/sort.h"
 #include "model/rows/chosen_time.h"
+#include "store/args.h"
 
 #include <math.h>
 #include <stdlib.h>

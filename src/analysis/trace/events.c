@@ -16,6 +16,10 @@
  * ranks give --rank as well. kernels-under also takes an operator's name and then means all its calls.
  */
 #include "analysis/analysis.h"
+#include "model/origin/find_origins.h"
+#include "model/policy.h"
+#include "store/args.h"
+#include "store/trace.h"
 
 #include "model/events/event_value.h"
 #include "base/glob.h"
@@ -108,7 +112,7 @@ struct request {
 
 static bool find_column(struct ht_run *r, const char *name, struct shown *ret_shown)
 {
-	const struct ht_cell_source *cells = r->policy.cells;
+	const struct ht_cell_source *cells = r->policy->cells;
 	ret_shown->derived = cells ? cells->find(name, &ret_shown->event.column) : -1;
 	ret_shown->et = ht_et_cell_find(name, &ret_shown->event.column);
 	return ret_shown->derived >= 0 || ret_shown->et >= 0 ||
@@ -124,13 +128,13 @@ static enum ht_status requested(struct ht_run *r, const char *const **ret_names,
 
 static bool is_derived(const struct ht_run *run, const char *name)
 {
-	const struct ht_cell_source *cells = run->policy.cells;
+	const struct ht_cell_source *cells = run->policy->cells;
 	return cells && !strncmp(name, cells->prefix, strlen(cells->prefix));
 }
 
 static bool wants_facts(const struct ht_run *run)
 {
-	const struct ht_cell_source *cells = run->policy.cells;
+	const struct ht_cell_source *cells = run->policy->cells;
 	const char *texts[] = { NULL, NULL, NULL };
 	if (cells && run->view) {
 		texts[0] = run->view->columns;
@@ -153,7 +157,7 @@ static enum ht_status add_column(
 	shown->wanted = true;
 	if (shown->derived >= 0) {
 		q->with_derived = true;
-		q->with_graph |= r->policy.cells->needs_graph(shown->derived);
+		q->with_graph |= r->policy->cells->needs_graph(shown->derived);
 	} else if (shown->et >= 0) {
 		q->with_et = true;
 	} else {
@@ -310,7 +314,7 @@ static enum ht_status put_rows(
 static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 {
 	struct request q;
-	struct sources from = { .derived = run->policy.cells };
+	struct sources from = { .derived = run->policy->cells };
 	HT_TRY(add_columns(run, part->facts[0], &q));
 	if (q.with_origins)
 		HT_TRY(ht_origins_make(run, true, &from.origins));
@@ -318,7 +322,7 @@ static enum ht_status list_events(struct ht_run *run, struct ht_part *part)
 		HT_TRY(ht_row_costs_make(run, &from.costs));
 	if (q.with_et)
 		HT_TRY(ht_et_cells_start(run, &from.et));
-	enum ht_status status = (run->policy.events_of_frame ? put_frame : put_rows)(
+	enum ht_status status = (run->policy->events_of_frame ? put_frame : put_rows)(
 	        run, &q, &from, part->facts[0]);
 	ht_et_cells_done(&from.et);
 	return status;
@@ -329,7 +333,7 @@ static enum ht_status add_absent(struct ht_run *run, ht_table *table)
 {
 	const char *const *names = NULL;
 	size_t n = 0;
-	bool lenient = run->policy.events_of_frame;
+	bool lenient = run->policy->events_of_frame;
 	HT_TRY(requested(run, &names, &n));
 	for (size_t i = 0; i < n; i++)
 		lenient |= is_derived(run, names[i]);

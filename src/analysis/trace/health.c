@@ -20,6 +20,7 @@
 #include "model/communication/exporter.h"
 #include "model/communication/group_size.h"
 #include "model/steps/step_roles.h"
+#include "store/import_stats.h"
 #include "store/side_table.h"
 #include "table/format.h"
 

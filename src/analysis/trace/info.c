@@ -13,6 +13,7 @@
 #include "model/clocks/clocks.h"
 #include "model/run_tree.h"
 #include "store/side_table.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -13,6 +13,7 @@
  */
 #include "analysis/analysis.h"
 #include "store/side_table.h"
+#include "store/trace.h"
 
 #include <string.h>
 

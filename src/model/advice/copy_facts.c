@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "model/device/host_link.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -5,7 +5,12 @@
 #ifndef HT_MODEL_ADVICE_COPY_FACTS_H
 #define HT_MODEL_ADVICE_COPY_FACTS_H
 
-#include "model/advice/rule_facts.h"
+#include "model/advice/rule_sum.h"
+
+#include <stddef.h>
+
+struct ht_gpu;
+struct ht_trace;
 
 /* There are fewer kinds; what comes after these is not told apart. */
 #define HT_MOST_COPY_KINDS 16

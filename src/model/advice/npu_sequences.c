@@ -16,6 +16,7 @@
 #include "model/advice/npu_fusion.h"
 
 #include "base/intern.h"
+#include "base/mem.h"
 #include "model/advice/npu_values.h"
 #include "model/numbers/interval.h"
 

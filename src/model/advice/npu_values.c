@@ -4,6 +4,8 @@
  */
 #include "model/advice/npu_values.h"
 
+#include "store/args.h"
+
 #include <math.h>
 #include <string.h>
 

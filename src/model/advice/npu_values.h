@@ -8,7 +8,11 @@
 #ifndef HT_MODEL_ADVICE_NPU_VALUES_H
 #define HT_MODEL_ADVICE_NPU_VALUES_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
+struct ht_arg_column;
 
 /* The values of a key. */
 struct ht_npu_values {

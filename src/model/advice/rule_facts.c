@@ -17,6 +17,7 @@
 #include "model/device/launch.h"
 #include "model/memory/memory_events.h"
 #include "model/calls/op_tree.h"
+#include "model/rows/dtype.h"
 #include "table/format.h"
 
 #include <inttypes.h>
@@ -47,16 +48,6 @@ struct facts {
 	struct ht_interval *slow; /* steps that are not like the others (slow_step.h) */
 	size_t n_slow;
 };
-
-void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns)
-{
-	ht_sum(&sum->part, part);
-	sum->count++;
-	if (row_ns > sum->row_ns || sum->row == HT_NONE) {
-		sum->row = row;
-		sum->row_ns = row_ns;
-	}
-}
 
 void ht_rule_fact_put(const struct ht_trace *t, ht_table *table, enum ht_metric metric,
         int64_t device, const struct ht_rule_sum *s)

@@ -39,6 +39,7 @@
 #ifndef HT_MODEL_ADVICE_RULE_FACTS_H
 #define HT_MODEL_ADVICE_RULE_FACTS_H
 
+#include "model/advice/rule_sum.h"
 #include "model/part.h"
 #include "model/steps/step_roles.h"
 
@@ -101,8 +102,6 @@ enum ht_metric {
 	HT_N_METRICS
 };
 
-enum { HT_N_FACT_AUX = 4 };
-
 #define HT_RULE_FACT_COLUMNS(COLUMN)                                                               \
 	COLUMN(HT_FACT_METRIC, "metric", HT_I64, HT_KEY, "what is measured", NULL)                 \
 	COLUMN(HT_FACT_DEVICE, "device", HT_I64, HT_KEY, "of which device; null: all", NULL)       \
@@ -121,19 +120,6 @@ enum { HT_N_FACT_AUX = 4 };
 HT_COLUMN_NUMBERS(HT_RULE_FACT_COLUMNS, HT_N_FACT_COLUMNS);
 extern const struct ht_column ht_rule_fact_columns[HT_N_FACT_COLUMNS];
 
-/* A sum over events with the largest of them. */
-struct ht_rule_sum {
-	int64_t part, whole; /* whole HT_NO_I64: none */
-	int64_t count, row_ns;
-	uint32_t row;               /* HT_NONE: none */
-	const char *name;           /* NULL: that of the row */
-	const char *more, *place;   /* NULL: none */
-	int64_t aux[HT_N_FACT_AUX]; /* 0 where the metric has none */
-};
-/* Zero, of nothing. */
-#define HT_RULE_SUM ((struct ht_rule_sum){ .whole = HT_NO_I64, .row = HT_NONE })
-/* One more event. */
-void ht_rule_sum_add(struct ht_rule_sum *sum, int64_t part, uint32_t row, int64_t row_ns);
 void ht_rule_fact_put(const struct ht_trace *trace, ht_table *table, enum ht_metric metric,
         int64_t device, const struct ht_rule_sum *sum);
 /* Does a time lie in one of the steps? */

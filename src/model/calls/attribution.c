@@ -4,6 +4,7 @@
  */
 #include "model/calls/attribution.h"
 
+#include "base/mem.h"
 #include "model/rows/inside.h"
 #include "model/device/launch.h"
 #include "model/rows/name_traits.h"

@@ -6,6 +6,7 @@
 
 #include "model/rows/inside.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include <string.h>
 

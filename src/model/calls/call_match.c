@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "model/run.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,9 @@
 #ifndef HT_MODEL_CALLS_CALL_MATCH_H
 #define HT_MODEL_CALLS_CALL_MATCH_H
 
-#include "model/calls/call_forest.h"
+#include "model/calls/forest.h"
+
+struct ht_run;
 
 struct ht_match {
 	struct ht_run *run;

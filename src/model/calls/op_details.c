@@ -6,6 +6,7 @@
 
 #include "model/rows/selection.h"
 #include "store/side_table.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,12 @@
 #include "model/calls/sequence.h"
 #include "base/sort.h"
 #include "model/calls/call_graph.h"
+#include "model/policy.h"
 #include "model/rows/work_names.h"
 #include "base/escape.h"
 #include "base/intern.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +75,7 @@ static enum ht_status find_roots(struct ht_run *run, const struct ht_frame *fram
 		                       ? trace->kind[row] == HT_KIND_CPU_OP
 		                       : trace->name[row] != HT_NO_STR && matches[trace->name[row]];
 		/* order[] is by depth, so the first match is the shallowest */
-		if (is_root && run->policy.roots_at_one_depth && only_depth < 0)
+		if (is_root && run->policy->roots_at_one_depth && only_depth < 0)
 			only_depth = graph->depth[row];
 		if (is_root && (only_depth < 0 || graph->depth[row] == only_depth))
 			root_of[row] = row;
@@ -94,7 +96,7 @@ static enum ht_status add_waits(struct ht_run *run, const struct ht_frame *frame
         const uint32_t *root_of, struct piece *pieces, size_t *n)
 {
 	struct ht_row_columns columns;
-	HT_TRY(run->policy.columns(run, frame, false, &columns));
+	HT_TRY(run->policy->columns(run, frame, false, &columns));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
 		if (frame->trace->kind[row] == HT_KIND_SYNC && columns.stream[row] > 0 &&
@@ -110,7 +112,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
         const uint32_t *root_of, struct piece **ret_pieces, size_t *ret_n)
 {
 	const struct ht_trace *trace = frame->trace;
-	size_t room = run->policy.waits_are_work ? frame->n_rows : frame->n_gpu, n = 0;
+	size_t room = run->policy->waits_are_work ? frame->n_rows : frame->n_gpu, n = 0;
 	struct piece *pieces = ht_arena_alloc(run->scratch, (room + 1) * sizeof *pieces);
 	if (!pieces)
 		return ht_fail_nomem(run->ctx);
@@ -118,7 +120,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
 		uint32_t row = trace->gpu[frame->gpu[i]].row;
 		n = add_piece(trace, root_of[row], row, pieces, n);
 	}
-	if (run->policy.waits_are_work)
+	if (run->policy->waits_are_work)
 		HT_TRY(add_waits(run, frame, root_of, pieces, &n));
 	ht_sort_items(run->ctx->mem, pieces, n, sizeof *pieces, compare_pieces);
 	*ret_pieces = pieces;
@@ -307,7 +309,7 @@ enum ht_status ht_sequences_make(struct ht_run *run, const struct ht_frame *fram
         const struct ht_sequence_options *options, struct ht_sequences *ret_sequences)
 {
 	struct ht_call_graph graph;
-	HT_TRY(ht_call_graph_make(run, frame, run->policy.one_backward, &graph));
+	HT_TRY(ht_call_graph_make(run, frame, run->policy->one_backward, &graph));
 	uint32_t *root_of = NULL;
 	HT_TRY(find_roots(run, frame, &graph, options, &root_of));
 	struct piece *pieces = NULL;

@@ -2,6 +2,7 @@
 /*
  * clock_fit_test.c - the correction of one clock, against corrections that were put in.
  */
+#include "base/mem.h"
 #include "model/clocks/clock_fit.h"
 
 #include <setjmp.h>

@@ -2,6 +2,7 @@
 /*
  * clock_ties_test.c - difference constraints against trying all small moves.
  */
+#include "base/mem.h"
 #include "model/clocks/clock_ties.h"
 
 #include <setjmp.h>

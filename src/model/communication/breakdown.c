@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/device/gpu_work.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,7 +87,7 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 	}
 	int64_t span = ht_sub_sat(last, first), non_compute = before - took[0];
 	int64_t outside =
-	        run->policy.only_chosen ? 0 : ht_device_busy_ns(device, first, last) - before;
+	        run->policy->only_chosen ? 0 : ht_device_busy_ns(device, first, last) - before;
 	int64_t idle = span - before - outside;
 	double whole = span ? (double)span : NAN;
 	ht_table_row(table);
@@ -96,7 +98,7 @@ static enum ht_status put_breakdown(const struct facts *facts, const struct ht_d
 	ht_table_put_i64(table, HT_BREAKDOWN_IDLE, idle);
 	ht_table_put_i64(table, HT_BREAKDOWN_OUTSIDE, outside);
 	ht_table_put_i64(table, HT_BREAKDOWN_LEADING,
-	        run->policy.only_chosen ? 0 : leading_ns(device, first, last));
+	        run->policy->only_chosen ? 0 : leading_ns(device, first, last));
 	ht_table_put_i64(table, HT_BREAKDOWN_COMPUTE, took[0]);
 	ht_table_put_i64(table, HT_BREAKDOWN_NON_COMPUTE, non_compute);
 	ht_table_put_i64(table, HT_BREAKDOWN_COMM, took[1]);

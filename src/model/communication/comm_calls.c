@@ -6,6 +6,7 @@
 
 #include "model/communication/comm_ops.h"
 #include "model/communication/group_size.h"
+#include "model/rows/dtype.h"
 #include "model/rows/work_names.h"
 
 #include <ctype.h>
@@ -79,21 +80,6 @@ double ht_comm_bus_factor(enum ht_comm_kind kind, int64_t n_ranks)
 	case HT_COMM_SEND_RECV: return 1;
 	default: return NAN;
 	}
-}
-
-int64_t ht_dtype_bytes(const char *dtype)
-{
-	static const struct {
-		const char *name;
-		int64_t bytes;
-	} types[] = { { "Float", 4 }, { "Double", 8 }, { "Half", 2 }, { "BFloat16", 2 },
-		{ "Byte", 1 }, { "Char", 1 }, { "Bool", 1 }, { "Short", 2 }, { "Int", 4 },
-		{ "Long", 8 }, { "UInt16", 2 }, { "UInt32", 4 }, { "UInt64", 8 },
-		{ "ComplexHalf", 4 }, { "ComplexFloat", 8 }, { "ComplexDouble", 16 } };
-	for (size_t i = 0; dtype && i < HT_COUNT(types); i++)
-		if (!strcmp(dtype, types[i].name))
-			return types[i].bytes;
-	return dtype && !strncmp(dtype, "Float8", 6) ? 1 : 0;
 }
 
 /* ---- one call ---- */

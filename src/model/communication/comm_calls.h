@@ -35,9 +35,6 @@ const char *ht_comm_kind_name(enum ht_comm_kind kind);
 bool ht_comm_kind_synchronises(enum ht_comm_kind kind);
 /* Bus bandwidth over algorithm bandwidth for n ranks, as nccl-tests defines it; NAN when it has none. */
 double ht_comm_bus_factor(enum ht_comm_kind kind, int64_t n_ranks);
-/* Bytes per element of a dtype as PyTorch writes it ("BFloat16"), 0 when unknown. */
-int64_t ht_dtype_bytes(const char *dtype);
-
 /* How a call ties the clocks of its ranks: nobody leaves before all who arrive have. */
 enum ht_comm_tie { HT_TIE_ARRIVES = 1, HT_TIE_LEAVES = 2 };
 

@@ -5,8 +5,8 @@
 #include "model/communication/comm_ops.h"
 
 #include "base/search.h"
-#include "model/communication/comm_calls.h"
 #include "model/calls/op_tree.h"
+#include "model/rows/dtype.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "json/text.h"
 #include "store/side_table.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

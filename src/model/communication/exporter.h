@@ -19,6 +19,7 @@
 #define HT_MODEL_COMMUNICATION_EXPORTER_H
 
 #include "model/run.h"
+#include "table/table.h"
 
 #define HT_SMALL_SDMA_BYTES ((int64_t)16000000)
 #define HT_SMALL_RDMA_BYTES ((int64_t)1000000)

@@ -4,6 +4,9 @@
  */
 #include "model/communication/exposed.h"
 
+#include "base/mem.h"
+#include "model/policy.h"
+
 const struct ht_column ht_exposed_call_columns[HT_N_EXPOSED_CALL_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EXPOSED_CALL_COLUMNS);
 const struct ht_column ht_exposed_gap_columns[HT_N_EXPOSED_GAP_COLUMNS] =
@@ -16,7 +19,7 @@ enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_e
         const struct ht_interval *compute, size_t n_compute, ht_table *call_facts,
         ht_table *gap_facts)
 {
-	if (run->policy.waits_in_transfers || (run->rosters[run->side]->n < 2 && !run->is_partial))
+	if (run->policy->waits_in_transfers || (run->rosters[run->side]->n < 2 && !run->is_partial))
 		return HT_OK;
 	/* keys may be as many as kernels: each looks at what is near it */
 	if (n_communication)
@@ -103,7 +106,7 @@ static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, 
 		call = end_of_key(calls, call, (int64_t)key);
 		gap = end_of_key(gaps, gap, (int64_t)key);
 		exposed[key] = (struct exposed){ HT_NO_I64, HT_NO_I64 };
-		if (!matches || i_rank == SIZE_MAX || run->policy.waits_in_transfers ||
+		if (!matches || i_rank == SIZE_MAX || run->policy->waits_in_transfers ||
 		        !list_transfers(run, matches, i_rank, calls, first_call, call, transfers,
 		                &n_transfers))
 			continue;

@@ -5,6 +5,7 @@
 #include "model/communication/group_size.h"
 
 #include "store/side_table.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

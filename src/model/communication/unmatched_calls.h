@@ -8,7 +8,8 @@
 #ifndef HT_MODEL_COMMUNICATION_UNMATCHED_CALLS_H
 #define HT_MODEL_COMMUNICATION_UNMATCHED_CALLS_H
 
-#include "model/communication/collective_match.h"
+#include "model/communication/comm_call.h"
+#include "model/communication/comm_calls.h"
 
 #define HT_NO_TEXT UINT32_MAX
 

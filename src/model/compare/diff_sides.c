@@ -4,8 +4,10 @@
  */
 #include "model/compare/diff_sides.h"
 #include "base/list.h"
+#include "model/policy.h"
 #include "model/rows/selection.h"
 #include "base/sort.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static enum ht_status choose_ranks(struct ht_run *run, size_t side, const char *
 	if (!at)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_list_parse(run->ctx, option, text, &list));
-	bool only_first = !text && (run->policy.compares_counts || !share_a_rank(run));
+	bool only_first = !text && (run->policy->compares_counts || !share_a_rank(run));
 	for (size_t i = 0; i < roster->n; i++) {
 		int64_t rank = roster->ranks[i].number;
 		bool wanted = text         ? ht_list_has(&list, rank)
@@ -119,7 +121,7 @@ static const char *spell_numbers(struct ht_arena *arena, const int64_t *numbers,
 /* Where counts are compared, the first step of every set without a choice of its own. */
 static enum ht_status choose_steps(struct ht_run *run)
 {
-	for (size_t i = 0; i < run->n_sets && run->policy.compares_counts; i++) {
+	for (size_t i = 0; i < run->n_sets && run->policy->compares_counts; i++) {
 		int64_t *numbers = NULL;
 		size_t n = 0;
 		if (run->steps[i])

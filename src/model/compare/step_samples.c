@@ -3,6 +3,7 @@
  * step_samples.c - see step_samples.h.
  */
 #include "model/compare/step_samples.h"
+#include "base/mem.h"
 #include "model/steps/timed_steps.h"
 #include "base/checked.h"
 #include "base/sort.h"

@@ -4,7 +4,9 @@
  */
 #include "model/device/series.h"
 #include "base/sort.h"
+#include "model/policy.h"
 #include "model/rows/work_names.h"
+#include "store/args.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +97,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame, 
 {
 	const struct ht_trace *trace = frame->trace;
 	/* a copy has a rate only if it takes time: one unit of the clock */
-	int64_t shortest_ns = run->policy.shortest_copy_ns ? run->policy.shortest_copy_ns : 1;
+	int64_t shortest_ns = run->policy->shortest_copy_ns ? run->policy->shortest_copy_ns : 1;
 	struct ht_arg_cursor sizes = ht_arg_cursor(trace, "bytes"),
 	                     rates = ht_arg_cursor(trace, "memory bandwidth (GB/s)");
 	size_t n = 0;
@@ -107,7 +109,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame, 
 		struct event event = { .kind = kind_of(trace, gpu, run->scratch),
 			.memory = by_memory ? memory_of(trace, gpu, run->scratch) : "",
 			.rate = (fixed)ldexp(rate_of(trace, &rates, gpu->row, bytes), FIXED_BITS),
-			.device = run->policy.streams_by_number ? -1 : gpu->device,
+			.device = run->policy->streams_by_number ? -1 : gpu->device,
 			.ts_ns = trace->ts_ns[gpu->row],
 			.row = gpu->row };
 		if (!event.kind || !event.memory)

@@ -4,6 +4,7 @@
  */
 #include "model/device/counters.h"
 #include "model/device/series.h"
+#include "store/trace.h"
 
 static int64_t pid_of(const struct ht_trace *trace, uint32_t row)
 {
@@ -46,6 +47,7 @@ enum ht_status ht_counter_events(ht_ctx *ctx, const struct ht_set *set, size_t i
         const struct ht_counter_event **ret_events, size_t *ret_n)
 {
 	struct ht_run run = { .ctx = ctx,
+		.policy = &ht_own_policy,
 		.scratch = arena,
 		.rosters = { &set->roster },
 		.n_sets = 1,

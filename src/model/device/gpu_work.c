@@ -3,8 +3,11 @@
  * gpu_work.c - see gpu_work.h.
  */
 #include "model/device/gpu_work.h"
+#include "base/mem.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 
@@ -25,8 +28,8 @@ enum ht_status ht_work_collect(
         struct ht_run *run, const struct ht_frame *frame, struct ht_work_list *ret_work)
 {
 	struct ht_work_list work = { 0 };
-	if (run->policy.collect_work)
-		return run->policy.collect_work(run, frame, ret_work);
+	if (run->policy->collect_work)
+		return run->policy->collect_work(run, frame, ret_work);
 	work.items = ht_arena_room(run->scratch, (frame->n_gpu + 1) * sizeof *work.items);
 	if (!work.items)
 		return ht_fail_nomem(run->ctx);
@@ -162,7 +165,7 @@ static enum ht_status list_devices(struct ht_run *run, const struct ht_work_list
 	if (!numbers)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < work->n; i++) {
-		int32_t device = run->policy.one_device ? -1 : work->items[i].device;
+		int32_t device = run->policy->one_device ? -1 : work->items[i].device;
 		if (!n || numbers[n - 1] != device)
 			numbers[n++] = device;
 	}
@@ -212,7 +215,7 @@ static enum ht_status fill_devices(
 	const struct ht_trace *t = run->trace;
 	size_t n = t->n_gpu, end = 0, n_sums = 0;
 	const uint32_t *order;
-	bool is_one = run->policy.one_device;
+	bool is_one = run->policy->one_device;
 	struct ht_interval *all = ht_arena_room(run->scratch, (n + 1) * sizeof *all);
 	int64_t *sums = ht_arena_room(run->scratch, (n + n_devices + 1) * sizeof *sums);
 	if (!all || !sums)
@@ -264,8 +267,8 @@ static enum ht_status collect_sorted(struct ht_run *run, const struct ht_frame *
 	const struct ht_trace *t = frame->trace;
 	struct ht_work_list work = { 0 };
 	bool *in = NULL;
-	if (run->policy.collect_work) {
-		HT_TRY(run->policy.collect_work(run, frame, ret_work));
+	if (run->policy->collect_work) {
+		HT_TRY(run->policy->collect_work(run, frame, ret_work));
 		return ht_work_sort(run, ret_work);
 	}
 	HT_TRY(ht_frame_gpu_marks(run, frame, &in));

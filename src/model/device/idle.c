@@ -3,8 +3,12 @@
  * idle.c - see idle.h.
  */
 #include "model/device/idle.h"
+#include "base/checked.h"
+#include "base/mem.h"
 #include "base/sort.h"
 #include "base/list.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +80,7 @@ static enum ht_status collect(struct ht_run *run, const struct ht_frame *frame,
 		const struct ht_gpu *g = &t->gpu[order[i]];
 		bool chosen = in[order[i]];
 		if (!ht_is_span(t, g->row) || !ht_list_text_has(options->streams, g->stream) ||
-		        (run->policy.only_chosen && !chosen))
+		        (run->policy->only_chosen && !chosen))
 			continue;
 		pieces->items[pieces->n++] = (struct piece){
 			.stream = options->by_device ? HT_NO_I64 : g->stream,
@@ -258,7 +262,7 @@ static enum ht_status find_streams(struct ht_run *run, const struct pieces *piec
 	for (size_t i = 0, n; i < pieces->n; i += n) {
 		const struct piece *first = &pieces->items[i];
 		bool any = first->chosen;
-		if (!run->policy.only_chosen && (!i || first[-1].device != first->device))
+		if (!run->policy->only_chosen && (!i || first[-1].device != first->device))
 			HT_TRY(find_traffic(run, pieces->by_device, first->device, &traffic));
 		for (n = 1; i + n < pieces->n && first[n].device == first->device &&
 		            first[n].stream == first->stream;
@@ -306,7 +310,7 @@ static enum ht_status find_all(
 	if (!answer->streams)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(find_streams(run, pieces, q->options, gaps, answer->streams, &answer->n));
-	if (run->policy.only_chosen || q->options->by_device || q->options->streams)
+	if (run->policy->only_chosen || q->options->by_device || q->options->streams)
 		return HT_OK;
 	return add_leading(run, pieces, answer->streams, &answer->n);
 }
@@ -330,8 +334,8 @@ enum ht_status ht_idle_collect(struct ht_run *run, const struct ht_frame *frame,
 	const struct question q = { frame, options };
 	const struct ht_memoized how = { &kind, options->by_device, make, sizeof(struct answer) };
 	struct answer answer = { 0 };
-	if (run->policy.collect_idle)
-		return run->policy.collect_idle(run, frame, options, ret_streams, ret_n);
+	if (run->policy->collect_idle)
+		return run->policy->collect_idle(run, frame, options, ret_streams, ret_n);
 	if (options->threshold_ns == HT_IDLE_THRESHOLD_NS && !options->streams)
 		HT_TRY(ht_frame_share_gpu(run, frame, &how, &q, &answer));
 	else

@@ -8,6 +8,7 @@
 
 #include "model/device/launch.h"
 #include "model/rows/frame.h"
+#include "store/args.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #include "model/device/launch.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -5,8 +5,12 @@
 #ifndef HT_MODEL_DEVICE_LAUNCH_H
 #define HT_MODEL_DEVICE_LAUNCH_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
 #include "table/table.h"
+
+struct ht_trace;
+struct ht_gpu;
 
 /* A host call that launches a kernel, whether or not its kernel is in the file: cudaLaunchKernel,
  * cuLaunchKernelEx, cudaLaunchCooperativeKernel, hipModuleLaunchKernel, ... */

@@ -4,6 +4,8 @@
  */
 #include "model/device/series.h"
 #include "base/sort.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <string.h>
 
@@ -30,12 +32,12 @@ static void put(const struct ht_run *run, const struct ht_trace *trace, uint32_t
 	bool known = gpu->launch != HT_NONE;
 	struct event event = { .stream = gpu->stream,
 		.ts_ns = known ? trace->ts_ns[gpu->launch] : INT64_MIN,
-		.device = run->policy.streams_by_number ? -1 : gpu->device,
+		.device = run->policy->streams_by_number ? -1 : gpu->device,
 		.delta = 1,
 		.row = known ? gpu->launch : gpu->row,
 		.gpu = i_gpu,
 		.chosen = chosen && known };
-	if (!run->policy.is_launch && event.ts_ns > trace->ts_ns[gpu->row])
+	if (!run->policy->is_launch && event.ts_ns > trace->ts_ns[gpu->row])
 		event.ts_ns = trace->ts_ns[gpu->row];
 	events->launches[events->n] = event;
 	event.ts_ns = trace->ts_ns[gpu->row];
@@ -49,8 +51,8 @@ static bool is_counted(
 {
 	if (gpu->launch == HT_NONE || !ht_is_span(trace, gpu->launch))
 		return false;
-	return !run->policy.is_launch ||
-	       run->policy.is_launch(ht_str(trace, trace->name[gpu->launch]));
+	return !run->policy->is_launch ||
+	       run->policy->is_launch(ht_str(trace, trace->name[gpu->launch]));
 }
 
 static void collect_chosen(
@@ -199,7 +201,7 @@ static enum ht_status put_series(struct ht_run *run, const struct event *events,
 static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 {
 	const struct ht_frame *frame = of;
-	size_t n_work = run->policy.only_chosen ? frame->n_gpu : frame->trace->n_gpu;
+	size_t n_work = run->policy->only_chosen ? frame->n_gpu : frame->trace->n_gpu;
 	struct ht_queue_point *points =
 	        ht_arena_room(run->scratch, 2 * n_work * sizeof *points + 1);
 	struct ht_run own = *run;
@@ -209,7 +211,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	struct event *all = ht_arena_room(&scratch, 2 * n_work * sizeof *all + 1);
 	struct events events = { all, all + n_work, 0 };
 	enum ht_status status = points && all ? HT_OK : ht_fail_nomem(run->ctx);
-	if (status == HT_OK && run->policy.only_chosen)
+	if (status == HT_OK && run->policy->only_chosen)
 		collect_chosen(&own, frame, &events);
 	else if (status == HT_OK)
 		status = collect_all(&own, frame, &events);

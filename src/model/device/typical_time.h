@@ -12,7 +12,7 @@
 #ifndef HT_MODEL_DEVICE_TYPICAL_TIME_H
 #define HT_MODEL_DEVICE_TYPICAL_TIME_H
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 /* One call of a name. */
 struct ht_call {

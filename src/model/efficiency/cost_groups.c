@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/intern.h"
 #include "model/calls/attribution.h"
+#include "store/args.h"
 
 #include <inttypes.h>
 #include <math.h>

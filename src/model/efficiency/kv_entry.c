@@ -7,7 +7,10 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "model/efficiency/op_args.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "model/origin/replays.h"
+#include "store/args.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #include "model/efficiency/op_args.h"
 
+#include "base/checked.h"
 #include "json/text.h"
 
 #include <string.h>

@@ -6,13 +6,15 @@
  */
 #include "model/efficiency/op_calls.h"
 #include "model/efficiency/op_rules.h"
+#include "store/args.h"
 
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "json/text.h"
 #include "model/numbers/interval.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "model/origin/replays.h"
 
 #include <math.h>
 #include <string.h>

@@ -21,6 +21,8 @@
 #include "model/efficiency/waves.h"
 #include "model/rows/frame.h"
 
+struct ht_arg_cursor;
+
 /* What limits a call at best. */
 enum ht_roof_bound {
 	HT_BOUND_UNKNOWN,

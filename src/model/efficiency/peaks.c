@@ -8,6 +8,7 @@
 #include "base/literal.h"
 #include "base/text.h"
 #include "json/text.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>

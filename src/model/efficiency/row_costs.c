@@ -4,6 +4,8 @@
  */
 #include "model/efficiency/row_costs.h"
 
+#include "store/trace.h"
+
 enum ht_status ht_row_costs_make(struct ht_run *run, struct ht_row_costs *ret)
 {
 	const struct ht_trace *t = run->trace;

@@ -5,6 +5,7 @@
 #include "model/efficiency/waves.h"
 
 #include "json/text.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>

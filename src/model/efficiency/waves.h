@@ -11,7 +11,11 @@
 #ifndef HT_MODEL_EFFICIENCY_WAVES_H
 #define HT_MODEL_EFFICIENCY_WAVES_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
+struct ht_device;
 
 /* What an SM has room for; 0: not recorded. */
 struct ht_sm_limits {

@@ -6,6 +6,8 @@
 
 #include "base/search.h"
 #include "base/number.h"
+#include "store/args.h"
+#include "table/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

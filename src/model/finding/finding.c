@@ -8,7 +8,7 @@
 #include "model/finding/templates.h"
 #include "base/escape.h"
 #include "base/text.h"
-#include "store/trace.h"
+#include "store/event.h"
 #include "table/format.h"
 #include "table/note.h"
 

@@ -16,12 +16,10 @@
 #ifndef HT_MODEL_FINDING_H
 #define HT_MODEL_FINDING_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 #include "base/status.h"
+#include "model/finding/state.h"
 #include "table/table.h"
-
-/* In the order of what is worth more to the reader. */
-enum ht_state { HT_STATE_UNKNOWN, HT_STATE_NONE, HT_STATE_FOUND };
 
 /* An event behind a finding; row INT64_MIN: none. */
 struct ht_event_at {

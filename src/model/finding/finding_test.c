@@ -2,9 +2,11 @@
 /*
  * finding_test.c - sentences are made from cells: placeholders, groups, plurals, items; notes carry the cells.
  */
+#include "base/mem.h"
 #include "model/finding/finding.h"
 #include "model/finding/template.h"
 #include "model/finding/templates.h"
+#include "store/trace.h"
 #include "table/note.h"
 
 #include <math.h>

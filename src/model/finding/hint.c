@@ -4,7 +4,7 @@
  */
 #include "model/finding/hint.h"
 #include "model/finding/finding.h"
-#include "store/trace.h"
+#include "store/event.h"
 #include "table/shorten.h"
 
 #include <stdio.h>

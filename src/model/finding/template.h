@@ -13,8 +13,9 @@
 #ifndef HT_MODEL_TEMPLATE_H
 #define HT_MODEL_TEMPLATE_H
 
-#include "base/mem.h"
 #include "holotrace.h"
+
+#include "base/arena.h"
 
 /* The text, in the arena; NULL when out of memory. Separators that groups left at the front are dropped. */
 const char *ht_template_fill(struct ht_arena *arena, const char *text,

@@ -5,7 +5,9 @@
 #ifndef HT_MODEL_TEMPLATES_H
 #define HT_MODEL_TEMPLATES_H
 
-#include "model/finding/finding.h"
+#include "model/finding/state.h"
+
+#include <stddef.h>
 
 /* What is said of a kind in a state; heading "": the text with a capital does. */
 struct ht_template {

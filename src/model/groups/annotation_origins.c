@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/calls/annotate.h"
+#include "model/origin/find_origins.h"
+#include "store/trace.h"
 
 #include <string.h>
 

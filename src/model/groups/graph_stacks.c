@@ -8,7 +8,10 @@
 #include "model/groups/graph_stacks.h"
 
 #include "base/hash.h"
+#include "model/origin/find_origins.h"
+#include "model/origin/replays.h"
 #include "model/serving/grammar.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -6,7 +6,8 @@
 
 #include "model/device/gpu_work.h"
 #include "model/calls/op_tree.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "model/origin/replays.h"
 #include "model/device/launch.h"
 #include "model/rows/work_names.h"
 

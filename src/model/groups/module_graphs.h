@@ -21,7 +21,8 @@
 #ifndef HT_MODEL_GROUPS_MODULE_GRAPHS_H
 #define HT_MODEL_GROUPS_MODULE_GRAPHS_H
 
-#include "model/groups/module_groups.h"
+#include "model/groups/module_columns.h"
+#include "model/numbers/pooled.h"
 #include "model/rows/frame.h"
 
 /* Where the table has GPU activity by its launch. */

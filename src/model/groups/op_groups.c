@@ -6,9 +6,11 @@
  */
 #include "model/groups/op_groups.h"
 
+#include "base/mem.h"
 #include "model/calls/op_details.h"
 #include "model/calls/op_tree.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "model/origin/replays.h"
 #include "model/rows/frame.h"
 #include "model/rows/row_stacks.h"
 

@@ -4,6 +4,7 @@
  */
 #include "model/memory/memory_events.h"
 
+#include "base/checked.h"
 #include "model/rows/chosen_time.h"
 #include "base/sort.h"
 

@@ -5,6 +5,7 @@
 #include "model/memory/memory_samples.h"
 
 #include "base/checked.h"
+#include "store/args.h"
 
 static const char *const names[HT_N_MEMORY_CATEGORIES] = { "parameter", "optimizer_state", "input",
 	"temporary", "activation", "gradient", "autograd_detail", "unknown" };

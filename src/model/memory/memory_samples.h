@@ -8,7 +8,10 @@
 #ifndef HT_MODEL_MEMORY_MEMORY_SAMPLES_H
 #define HT_MODEL_MEMORY_MEMORY_SAMPLES_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 /* In the order of the files. */
 enum ht_memory_category {

@@ -2,6 +2,7 @@
 /*
  * interval_test.c - unions and overlaps against a brute-force count of unit cells.
  */
+#include "base/mem.h"
 #include "model/numbers/interval.h"
 
 #include <setjmp.h>

@@ -7,6 +7,8 @@
  */
 #include "model/numbers/pooled.h"
 
+#include "store/trace.h"
+
 #include <stdlib.h>
 #include <string.h>
 

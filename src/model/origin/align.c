@@ -10,6 +10,8 @@
  */
 #include "model/origin/align.h"
 
+#include "base/mem.h"
+
 #include <string.h>
 
 /* Enough positions that agree to take the others for swapped ones. */

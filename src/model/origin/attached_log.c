@@ -4,7 +4,8 @@
  */
 #include "attach/kind.h"
 #include "model/origin/compiled.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "store/trace.h"
 
 #define MAX_BYTES ((size_t)1 << 30)
 

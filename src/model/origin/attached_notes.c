@@ -3,7 +3,9 @@
  * attached_notes.c - annotations of graph nodes that join a trace.
  */
 #include "attach/kind.h"
+#include "model/origin/find_origins.h"
 #include "model/origin/node_notes.h"
+#include "store/trace.h"
 
 #define MAX_BYTES    ((size_t)1 << 30)
 #define WORTH_ASKING 0.9 /* of the activities of graphs */

@@ -3,7 +3,7 @@
  * attached_trace.c - traces that join a trace: recorded while graphs were captured, or of the same code run eagerly.
  */
 #include "attach/kind.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
 #include "model/origin/tape.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "store/args.h"
 
 #include <inttypes.h>
 #include <string.h>

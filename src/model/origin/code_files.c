@@ -7,7 +7,6 @@
 #include "attach/kind.h"
 #include "base/text.h"
 #include "json/text.h"
-#include "model/origin/compiled.h"
 #include "model/origin/wrapper.h"
 
 #include <string.h>

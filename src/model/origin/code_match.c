@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/origin/code_files.h"
 #include "model/origin/compiled.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>

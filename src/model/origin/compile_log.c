@@ -5,9 +5,10 @@
 #include "model/origin/compile_log.h"
 
 #include "base/md5.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "json/text.h"
-#include "model/origin/compile_spans.h"
+#include "model/origin/compile_span.h"
 #include "model/origin/graph_lines.h"
 #include "model/origin/log_events.h"
 #include "model/origin/parameters.h"

@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/origin/compile_log.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,14 +9,8 @@
 #ifndef HT_MODEL_ORIGIN_COMPILE_SPANS_H
 #define HT_MODEL_ORIGIN_COMPILE_SPANS_H
 
+#include "model/origin/compile_span.h"
 #include "model/run.h"
-
-struct ht_compile_span {
-	const char *name, *compile_id; /* "0/1", NULL where the log does not say */
-	int64_t ts_ns, dur_ns;         /* in the log Unix time, of a rank the clock of its trace */
-	uint32_t depth;                /* 0: inside no other one of its thread */
-	uint32_t row;                  /* of the trace, HT_NONE */
-};
 
 /* Of the rank in hand, by start, whatever lies around the time of the trace included. Memory in scratch. */
 enum ht_status ht_compile_spans_find(

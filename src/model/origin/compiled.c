@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/origin/code_files.h"
 #include "model/origin/tape.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

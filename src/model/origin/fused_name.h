@@ -12,7 +12,7 @@
 #ifndef HT_MODEL_ORIGIN_FUSED_NAME_H
 #define HT_MODEL_ORIGIN_FUSED_NAME_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 /* NULL for another name, and without memory. */
 const char *ht_fused_ops(struct ht_arena *arena, const char *name);

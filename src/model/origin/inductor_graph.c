@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "model/origin/fit.h"
+#include "store/trace.h"
 
 #include <string.h>
 

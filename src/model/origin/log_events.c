@@ -5,7 +5,7 @@
 #include "model/origin/log_events.h"
 
 #include "base/checked.h"
-#include "model/origin/compile_spans.h"
+#include "model/origin/compile_span.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "model/origin/align.h"
 #include "model/origin/fit.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>

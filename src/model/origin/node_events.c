@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/args.h"
 
 #define NO_NODE UINT32_MAX
 

@@ -5,9 +5,11 @@
 #include "model/origin/node_notes.h"
 
 #include "attach/kind.h"
+#include "base/mem.h"
 #include "base/search.h"
 #include "json/text.h"
 #include "model/origin/parameters.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -117,9 +117,6 @@ struct ht_origins {
 	struct ht_named_modules named;
 };
 
-/* Of the rank in hand; found once where several analyses run together. with_modules: modules of level A, too. */
-enum ht_status ht_origins_make(
-        struct ht_run *run, bool with_modules, struct ht_origins *ret_origins) HT_MUST_USE;
 /* Of the i-th GPU activity. */
 void ht_origin_get(const struct ht_origins *origins, size_t i_gpu, struct ht_origin *ret_origin);
 /* The same where a graph launch started it and its operator or module is known; NULL otherwise. It may be compared: replays of one
@@ -133,10 +130,6 @@ struct ht_below {
 	bool is_backward; /* of modules that are named otherwise: see ht_named_modules */
 };
 struct ht_below ht_origin_below(const struct ht_origins *origins, size_t i_gpu);
-/* Whether the trace launches graphs. Without any, nobody needs to ask for what is in them. */
-bool ht_has_graph_launches(const struct ht_trace *trace);
-/* Whether more can be known of modules than what is around launches: by graphs, or by a log of torch.compile. */
-bool ht_origins_deepen(const struct ht_run *run);
 /* What the wrapper of a compiled graph says of one of its calls. */
 struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call);
 const char *ht_origin_method_name(enum ht_origin_method method);

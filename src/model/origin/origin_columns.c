@@ -4,6 +4,8 @@
  */
 #include "model/origin/origin_columns.h"
 
+#include "store/trace.h"
+
 void ht_origin_put(ht_table *table, size_t column, const struct ht_origins *origins, uint32_t row)
 {
 	const struct ht_gpu *gpu =

@@ -4,6 +4,7 @@
  */
 #include "model/origin/regions.h"
 #include "base/checked.h"
+#include "store/args.h"
 
 #include "base/text.h"
 #include "model/origin/compiled.h"

@@ -13,5 +13,7 @@
 
 /* Fill in what origins know of graphs. */
 enum ht_status ht_replays_read(struct ht_run *run, struct ht_origins *origins) HT_MUST_USE;
+/* Whether the trace launches graphs. Without any, nobody needs to ask for what is in them. */
+bool ht_has_graph_launches(const struct ht_trace *trace);
 
 #endif

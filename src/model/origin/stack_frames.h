@@ -7,7 +7,7 @@
 #ifndef HT_MODEL_ORIGIN_STACK_FRAMES_H
 #define HT_MODEL_ORIGIN_STACK_FRAMES_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 /* A piece of the text. */
 struct ht_piece {

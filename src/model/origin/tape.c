@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "model/device/launch.h"
 #include "model/serving/grammar.h"
+#include "store/args.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "model/origin/wrapper.h"
 
 #include "base/text.h"
-#include "model/origin/compile_log.h"
+#include "model/origin/compiled_graph.h"
 #include "model/origin/stack_frames.h"
 
 #include <inttypes.h>

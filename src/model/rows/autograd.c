@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "model/rows/row_ends.h"
 #include "base/search.h"
+#include "store/args.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  */
 #include "model/rows/cell_text.h"
 
+#include "base/mem.h"
 #include "json/text.h"
 #include "store/shape.h"
 

@@ -6,7 +6,10 @@
 #define HT_MODEL_ROWS_CELL_TEXT_H
 
 #include "base/emit.h"
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
+
+struct ht_trace;
 
 /* Text of one cell at a time: emit, take, emit the next. */
 struct ht_cell {

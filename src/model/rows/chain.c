@@ -4,6 +4,8 @@
  */
 #include "model/rows/chain.h"
 
+#include "store/trace.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@
  */
 #include "model/rows/dtype.h"
 
+#include "base/status.h"
+
 #include <string.h>
 
 static const struct {
@@ -80,4 +82,19 @@ enum ht_dtype ht_dtype_of_number(int64_t number)
 		HT_DTYPE_C128, HT_DTYPE_BOOL, 0, 0, 0, HT_DTYPE_BF16, 0, 0, 0, 0, 0, 0, 0,
 		HT_DTYPE_F8, HT_DTYPE_F8, HT_DTYPE_F8, HT_DTYPE_F8 };
 	return number >= 0 && (size_t)number < sizeof numbers ? numbers[number] : 0;
+}
+
+int64_t ht_dtype_bytes(const char *dtype)
+{
+	static const struct {
+		const char *name;
+		int64_t bytes;
+	} types[] = { { "Float", 4 }, { "Double", 8 }, { "Half", 2 }, { "BFloat16", 2 },
+		{ "Byte", 1 }, { "Char", 1 }, { "Bool", 1 }, { "Short", 2 }, { "Int", 4 },
+		{ "Long", 8 }, { "UInt16", 2 }, { "UInt32", 4 }, { "UInt64", 8 },
+		{ "ComplexHalf", 4 }, { "ComplexFloat", 8 }, { "ComplexDouble", 16 } };
+	for (size_t i = 0; dtype && i < HT_COUNT(types); i++)
+		if (!strcmp(dtype, types[i].name))
+			return types[i].bytes;
+	return dtype && !strncmp(dtype, "Float8", 6) ? 1 : 0;
 }

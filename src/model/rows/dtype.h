@@ -36,5 +36,7 @@ uint64_t ht_element_bytes(enum ht_dtype dtype);
 enum ht_dtype ht_dtype_of(const char *text, size_t n);
 /* The number that PyTorch has for a type: 15 is bfloat16. */
 enum ht_dtype ht_dtype_of_number(int64_t number);
+/* Bytes per element of a type as PyTorch writes it of collectives ("BFloat16"), 0 when unknown. */
+int64_t ht_dtype_bytes(const char *dtype);
 
 #endif

@@ -7,10 +7,15 @@
  * policy may have another selection.
  */
 #include "model/rows/frame.h"
+#include "base/mem.h"
+#include "base/memo.h"
+#include "model/policy.h"
 #include "model/rows/inside.h"
 #include "model/rows/selection.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/args.h"
+#include "table/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -311,7 +316,7 @@ static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *r
 {
 	static const char kind;
 	bool listed = ht_steps_are_named(run->step);
-	bool other = run->policy.select_rows && !run->annotation && !listed;
+	bool other = run->policy->select_rows && !run->annotation && !listed;
 	struct ht_memo_key key = { run->i_rank, &kind,
 		(uint32_t)(other << 2 | (run->step != NULL) << 1) |
 		        (gpu_only && !other ? GPU_ONLY : 0) };
@@ -321,7 +326,7 @@ static enum ht_status make(struct ht_run *run, bool gpu_only, struct ht_frame *r
 	if (kept)
 		frame = *kept;
 	else if (other)
-		HT_TRY(run->policy.select_rows(run, &frame));
+		HT_TRY(run->policy->select_rows(run, &frame));
 	else
 		HT_TRY(make_own(run, gpu_only, &frame));
 	if (shared && !kept)
@@ -340,7 +345,7 @@ enum ht_status ht_frame_make(struct ht_run *run, struct ht_frame *ret_frame)
 
 enum ht_status ht_frame_make_gpu(struct ht_run *run, struct ht_frame *ret_frame)
 {
-	return make(run, !run->policy.rows_with_gpu, ret_frame);
+	return make(run, !run->policy->rows_with_gpu, ret_frame);
 }
 
 /* Runs over one rank have the same policy, but one may ask within another whose rows are selected otherwise. */
@@ -349,8 +354,8 @@ static enum ht_status share_as(struct ht_run *run, uint32_t variant, const struc
 {
 	struct ht_memoized of_frame = *how;
 	of_frame.variant |= variant << 8;
-	return variant && !run->policy.select_rows ? ht_run_memoize(run, &of_frame, of, ret_value)
-	                                           : how->make(run, of, ret_value);
+	return variant && !run->policy->select_rows ? ht_run_memoize(run, &of_frame, of, ret_value)
+	                                            : how->make(run, of, ret_value);
 }
 
 enum ht_status ht_frame_share(struct ht_run *run, const struct ht_frame *frame,
@@ -406,7 +411,7 @@ enum ht_status ht_frame_set_method(struct ht_run *run, ht_table *table, const ch
 		method = ht_arena_printf(run->scratch, "%zu rank%s · %s%s%s%s%s · %s",
 		        run->chosen[0].n, run->chosen[0].n == 1 ? "" : "s", steps,
 		        run->annotation ? " · inside " : "", run->annotation ? run->annotation : "",
-		        run->policy.label ? " · " : "", run->policy.label ? run->policy.label : "",
-		        of);
+		        run->policy->label ? " · " : "",
+		        run->policy->label ? run->policy->label : "", of);
 	return method ? ht_table_set_method(table, method) : ht_fail_nomem(run->ctx);
 }

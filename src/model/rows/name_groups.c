@@ -6,6 +6,7 @@
 
 #include "model/numbers/stats.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -20,6 +20,7 @@
 #define HT_MODEL_ROWS_NAME_TRAITS_H
 
 #include "model/run.h"
+#include "store/args.h"
 
 enum ht_trait {
 	HT_TRAIT_STEP = 1,

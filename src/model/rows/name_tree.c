@@ -7,8 +7,9 @@
  */
 #include "model/rows/name_tree.h"
 
+#include "base/mem.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/event.h"
 
 #include <stdio.h>
 

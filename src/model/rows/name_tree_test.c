@@ -4,7 +4,8 @@
  */
 #include "model/rows/name_tree.h"
 
-#include "store/trace.h"
+#include "base/mem.h"
+#include "store/event.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
 #include "model/rows/row_names.h"
 #include "model/rows/work_names.h"
 #include "base/hash.h"
+#include "store/args.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
  */
 #include "model/rows/row_stacks.h"
 
+#include "store/trace.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -7,6 +7,8 @@
 #include "base/list.h"
 #include "base/sort.h"
 #include "model/numbers/interval.h"
+#include "model/policy.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -262,9 +264,9 @@ const char *ht_selection_text(struct ht_run *run, size_t side)
 	struct all_ranks all;
 	size_t n = 0;
 	const char *step = run->steps[side];
-	if (run->policy.select_rows && !step && run->rosters[side]->has_two_steps)
+	if (run->policy->select_rows && !step && run->rosters[side]->has_two_steps)
 		return "all but the last step";
-	if (is_text(step, "all") || (run->policy.select_rows && !step))
+	if (is_text(step, "all") || (run->policy->select_rows && !step))
 		return "whole trace";
 	if (find_all(run, side, &all) != HT_OK)
 		return NULL;

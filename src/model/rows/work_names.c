@@ -4,6 +4,8 @@
  */
 #include "model/rows/work_names.h"
 
+#include "model/policy.h"
+
 #include <string.h>
 
 enum ht_work_type ht_work_type_of_class(enum ht_class class_)
@@ -21,7 +23,7 @@ const char *ht_work_type_word(const struct ht_run *run, enum ht_work_type type)
 {
 	static const char *const words[HT_WORK_N_TYPES] = { "compute", "communication", "memory",
 		"other" };
-	return run->policy.type_words ? run->policy.type_words[type] : words[type];
+	return run->policy->type_words ? run->policy->type_words[type] : words[type];
 }
 
 static bool starts(const char *name, const char *prefix)
@@ -69,7 +71,7 @@ const char *ht_name_shorten(const struct ht_run *run, const char *name)
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < length; i++) {
-		if (name[i] == unnamed[0] && !run->policy.raw_short_names &&
+		if (name[i] == unnamed[0] && !run->policy->raw_short_names &&
 		        starts(name + i, unnamed))
 			i += sizeof unnamed - 2;
 		else if (name[i] == '-' && name[i + 1] == '>')
@@ -86,7 +88,7 @@ const char *ht_name_shorten(const struct ht_run *run, const char *name)
 	const char *left = space ? space + 1 : out;
 	/* More words than a return type and a name: no C++, and brackets may mean something. */
 	bool words = space && memchr(out, ' ', (size_t)(space - out));
-	return run->policy.raw_short_names || (*left && !words) ? left : name;
+	return run->policy->raw_short_names || (*left && !words) ? left : name;
 }
 
 const char *ht_name_common(struct ht_arena *arena, const char *name)

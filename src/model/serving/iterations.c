@@ -4,6 +4,7 @@
  */
 #include "model/serving/iterations.h"
 #include "base/checked.h"
+#include "store/trace.h"
 
 #include "base/search.h"
 #include "model/serving/iteration_rules.h"

@@ -5,7 +5,7 @@
 #ifndef HT_MODEL_SNAPSHOT_BIT_TREE_H
 #define HT_MODEL_SNAPSHOT_BIT_TREE_H
 
-#include "base/mem.h"
+#include "base/arena.h"
 
 #define HT_BIT_LEVELS 6
 

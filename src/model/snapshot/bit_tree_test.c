@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "model/snapshot/bit_tree.h"
 
 #include <string.h>

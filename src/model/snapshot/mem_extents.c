@@ -5,6 +5,8 @@
 #include "model/snapshot/mem_extents.h"
 
 #include "base/search.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <string.h>
 

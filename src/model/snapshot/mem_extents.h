@@ -7,10 +7,14 @@
 #ifndef HT_MODEL_SNAPSHOT_MEM_EXTENTS_H
 #define HT_MODEL_SNAPSHOT_MEM_EXTENTS_H
 
-#include "store/trace.h"
+#include "base/status.h"
+#include "store/event.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct ht_trace;
+struct ht_mem_event;
 
 #define HT_MEM_SMALL_SEGMENT ((int64_t)2 << 20) /* for blocks of the small pool */
 

@@ -4,6 +4,8 @@
  */
 #include "model/snapshot/mem_steps.h"
 #include "model/snapshot/mem_view.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include "base/list.h"
 #include "base/literal.h"

@@ -7,11 +7,14 @@
  */
 #include "model/snapshot/mem_history.h"
 
+#include "base/checked.h"
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/snapshot/bit_tree.h"
 #include "model/snapshot/mem_extents.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

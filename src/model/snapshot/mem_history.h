@@ -25,6 +25,9 @@
 
 #include "model/run.h"
 
+struct ht_mem_about;
+struct ht_mem_event;
+
 #define HT_MEM_BEFORE (-1)      /* before the first event */
 #define HT_MEM_NEVER  INT64_MAX /* not within the recorded events */
 

@@ -5,9 +5,11 @@
 #include "model/snapshot/mem_join.h"
 
 #include "attach/kind.h"
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/memory/memory_events.h"
+#include "store/snapshot.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,8 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "model/memory/memory_samples.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <string.h>

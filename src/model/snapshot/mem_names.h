@@ -18,6 +18,8 @@
 #include "model/snapshot/mem_rules.h"
 #include "model/snapshot/mem_timeline.h"
 
+struct ht_mem_frame;
+
 /* A record_function scope. */
 struct ht_mem_scope {
 	uint32_t name, parent;    /* string id; scope around it, HT_NONE */

@@ -6,6 +6,8 @@
 
 #include "model/finding/finding.h"
 #include "model/snapshot/mem_runs.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -13,6 +13,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/snapshot/bit_tree.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <string.h>
 

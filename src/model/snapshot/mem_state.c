@@ -4,7 +4,10 @@
  */
 #include "model/snapshot/mem_state.h"
 
+#include "base/mem.h"
 #include "model/finding/finding.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include "base/sort.h"
 #include "model/snapshot/mem_names.h"

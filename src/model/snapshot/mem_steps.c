@@ -8,6 +8,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

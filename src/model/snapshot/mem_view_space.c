@@ -2,9 +2,12 @@
 /*
  * mem_view_space.c - where memory lies: fragmentation, segments, pools and blocks of a snapshot. See mem_view.h.
  */
+#include "base/mem.h"
 #include "model/snapshot/mem_state.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_view.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,6 +11,8 @@
 #include "base/search.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_view.h"
+#include "store/snapshot.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

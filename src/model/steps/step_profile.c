@@ -6,12 +6,14 @@
  * slices of the window, write down what was touched. So memory is that of the names, not names times steps.
  */
 #include "model/steps/step_profile.h"
+#include "model/policy.h"
 #include "model/rows/name_tree.h"
 #include "model/steps/step_time.h"
 #include "model/device/typical_time.h"
 #include "base/checked.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "store/trace.h"
 
 #include <string.h>
 
@@ -330,7 +332,7 @@ static enum ht_status count_rows_of(struct profile *p, const char *steps)
 	struct ht_list list = { 0 };
 	bool ok = true;
 	HT_TRY(ht_frame_make(p->run, &p->frame));
-	HT_TRY(p->run->policy.columns(p->run, &p->frame, true, &columns));
+	HT_TRY(p->run->policy->columns(p->run, &p->frame, true, &columns));
 	HT_TRY(ht_list_parse(p->run->ctx, "step", steps, &list));
 	for (size_t i = 0; i < p->frame.n_rows && ok; i++) {
 		uint32_t row = p->frame.rows[i], number;

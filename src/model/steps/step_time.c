@@ -8,6 +8,7 @@
 #include "model/steps/step_time.h"
 #include "model/rows/selection.h"
 #include "base/search.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/numbers/stats.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/numbers/stats.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "model/efficiency/peaks.h"
 #include "model/numbers/interval.h"
+#include "store/trace.h"
 
 #include <math.h>
 

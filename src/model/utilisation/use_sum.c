@@ -4,6 +4,8 @@
  */
 #include "model/utilisation/use_sum.h"
 
+#include "store/args.h"
+
 #include <math.h>
 
 enum ht_status ht_use_facts_put(struct ht_run *run, bool by_step, ht_table *table)

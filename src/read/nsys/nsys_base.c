@@ -3,6 +3,7 @@
  * nsys_base.c - opening an export, its tables, and making events; see nsys.h.
  */
 #include "read/rows.h"
+#include "store/build.h"
 
 #if defined(HT_HAVE_SQLITE)
 

@@ -7,6 +7,7 @@
  * number of rows: a machine with many short processes has thousands.
  */
 #include "read/rows.h"
+#include "store/build.h"
 
 #if defined(HT_HAVE_SQLITE)
 

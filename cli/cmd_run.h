@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - what running an analysis and running it in parts have in common; cmd_run.c.
+ * cmd_run.h - what running an analysis and running it in parts have in common; cmd_run.c.
  */
-#ifndef CLI_RUN_H
-#define CLI_RUN_H
+#ifndef CLI_CMD_RUN_H
+#define CLI_CMD_RUN_H
 
 #include "cli.h"
 
+/* The run function of every analysis. */
+int run_analysis(struct cli *cli);
 /* The view that the options ask for; an exit code. */
 int run_view(struct cli *cli, bool to_terminal, struct ht_view *ret_view);
 /* What an analysis runs over. */
