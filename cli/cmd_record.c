@@ -13,6 +13,7 @@
 #include "holotrace-record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -88,9 +89,12 @@ static bool make_absolute(const char *name, char *path, size_t cap)
 
 /* In the child: the environment, then the program. */
 static void start_program(
-        const struct cli *cli, const char *library, const char *output, const char *et)
+        const struct cli *cli, int gate, const char *library, const char *output, const char *et)
 {
-	char pid[32];
+	char pid[32], none;
+	/* until it is known what was there before */
+	while (read(gate, &none, 1) < 0 && errno == EINTR)
+		;
 	const char *cupti = opts_value(&cli->opts, "cupti");
 	snprintf(pid, sizeof pid, "%ld", (long)getpid());
 	setenv("CUDA_INJECTION64_PATH", library, 1);
@@ -117,30 +121,55 @@ static void replace_pid(const char *name, pid_t pid, char *path, size_t cap)
 		snprintf(path, cap, "%s", name);
 }
 
-/* Say what came of it; files of a killed process are made here. */
-static void report(
-        const char *output, const char *et, pid_t pid, const struct stat *before, int status)
+/* The files of one process, and what was there under their names before it began. */
+struct files {
+	char path[PATH_MAX], et_path[PATH_MAX], part[PATH_MAX + 8];
+	struct stat path_before, part_before; /* zero: nothing */
+};
+
+static void name_files(const char *output, const char *et, pid_t pid, struct files *ret_files)
 {
-	char path[PATH_MAX], part[PATH_MAX + 8], et_path[PATH_MAX] = "";
-	struct stat after;
-	replace_pid(output, pid, path, sizeof path);
+	struct files *f = ret_files;
+	*f = (struct files){ 0 };
+	replace_pid(output, pid, f->path, sizeof f->path);
 	if (et)
-		replace_pid(et, pid, et_path, sizeof et_path);
-	snprintf(part, sizeof part, "%s.part", et ? et_path : path);
-	if (access(part, R_OK) == 0) {
-		if (ht_record_recover(part, et_path, path) == 0) {
-			cli_say("the program was killed; what it had recorded is kept");
-			unlink(part);
-		} else {
-			cli_say("%s", ht_record_error());
-		}
+		replace_pid(et, pid, f->et_path, sizeof f->et_path);
+	snprintf(f->part, sizeof f->part, "%s.part", et ? f->et_path : f->path);
+	(void)stat(f->path, &f->path_before);
+	(void)lstat(f->part, &f->part_before);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* What the process left when it was killed. A part that was there before is somebody else's: it stays. */
+static void keep_part(const struct files *f)
+{
+	struct stat after;
+	if (lstat(f->part, &after) != 0 || !S_ISREG(after.st_mode))
+		return;
+	if (is_same(&f->part_before, &after)) {
+		cli_say("%s is of an earlier program; holotrace record --recover makes its files",
+		        f->part);
+	} else if (ht_record_recover(f->part, f->et_path, f->path) == 0) {
+		cli_say("the program was killed; what it had recorded is kept");
+		unlink(f->part);
+	} else {
+		cli_say("%s", ht_record_error());
 	}
-	bool written =
-	        stat(path, &after) == 0 &&
-	        (after.st_ino != before->st_ino || after.st_mtim.tv_sec != before->st_mtim.tv_sec ||
-	                after.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
-	if (written)
-		cli_say("wrote %s", path);
+}
+
+/* Say what came of it; files of a killed process are made here. */
+static void report(const struct files *f, int status)
+{
+	struct stat after;
+	keep_part(f);
+	if (stat(f->path, &after) == 0 && !is_same(&f->path_before, &after))
+		cli_say("wrote %s", f->path);
 	else if (status != EXIT_NOT_FOUND && status != EXIT_NOT_STARTED)
 		cli_say("nothing was recorded: the program used neither CUDA nor NVTX");
 }
@@ -165,10 +194,32 @@ static int recover(const struct cli *cli, const char *part)
 	return EXIT_INPUT;
 }
 
+static int run_program(
+        const struct cli *cli, const char *library, const char *output, const char *et)
+{
+	struct files files;
+	int gate[2];
+	fflush(NULL);
+	pid_t pid = pipe2(gate, O_CLOEXEC) == 0 ? fork() : -1;
+	if (pid < 0) {
+		cli_say("cannot start a process: %s", strerror(errno));
+		return EXIT_LIMIT;
+	}
+	if (pid == 0) {
+		close(gate[1]);
+		start_program(cli, gate[0], library, output, et);
+	}
+	name_files(output, et, pid, &files);
+	close(gate[0]);
+	close(gate[1]);
+	int status = wait_for(pid);
+	report(&files, status);
+	return status;
+}
+
 static int run(struct cli *cli)
 {
 	char library[PATH_MAX], output[PATH_MAX], et[PATH_MAX];
-	struct stat before = { 0 };
 	const char *part = opts_value(&cli->opts, "recover"),
 	           *name = opts_value(&cli->opts, "output");
 	const char *et_name = opts_value(&cli->opts, "et");
@@ -187,18 +238,7 @@ static int run(struct cli *cli)
 		cli_say("the name of the file is too long");
 		return EXIT_USAGE;
 	}
-	(void)stat(output, &before);
-	fflush(NULL);
-	pid_t pid = fork();
-	if (pid < 0) {
-		cli_say("cannot start a process: %s", strerror(errno));
-		return EXIT_LIMIT;
-	}
-	if (pid == 0)
-		start_program(cli, library, output, et_name ? et : NULL);
-	int status = wait_for(pid);
-	report(output, et_name ? et : NULL, pid, &before, status);
-	return status;
+	return run_program(cli, library, output, et_name ? et : NULL);
 }
 
 #else

@@ -2,7 +2,8 @@
 /*
  * desk.c - what a process does with its share of the traces: list, open, describe, join, make parts.
  *
- * The leader uses it for its own share, workers for what they are asked.
+ * The leader uses it for its own share, workers for what they are asked. A request that does not hold what it should comes from a process
+ * that is built otherwise: it is answered by an error, and nothing of it is done.
  */
 #include "team.h"
 
@@ -101,16 +102,25 @@ void question_put(struct wire *out, const struct question *question)
 	wire_put_u64(out, view->offset);
 }
 
+/* A text that has to be there. */
+static const char *get_text(struct wire_in *in)
+{
+	const char *text = wire_get_str(in);
+	in->failed = in->failed || text == NULL;
+	return text;
+}
+
 static bool get_question(struct wire_in *in, struct ht_arg *args, struct ht_view *view,
         struct question *ret_question)
 {
 	if (wire_get_u64(in) == 0)
 		return false;
-	*ret_question = (struct question){ .name = wire_get_str(in), .args = args, .view = view };
+	*ret_question = (struct question){ .name = get_text(in), .args = args, .view = view };
 	ret_question->n_args = (size_t)wire_get_u64(in);
-	for (size_t i = 0; i < ret_question->n_args && i < OPTS_MAX; i++) {
-		args[i].name = wire_get_str(in);
-		args[i].value = wire_get_str(in);
+	in->failed = in->failed || ret_question->n_args > OPTS_MAX;
+	for (size_t i = 0; !in->failed && i < ret_question->n_args; i++) {
+		args[i].name = get_text(in);
+		args[i].value = get_text(in);
 	}
 	*view = (struct ht_view){ .struct_size = sizeof(*view) };
 	view->columns = wire_get_str(in);
@@ -118,19 +128,28 @@ static bool get_question(struct wire_in *in, struct ht_arg *args, struct ht_view
 	view->sort = wire_get_str(in);
 	view->top = wire_get_u64(in);
 	view->offset = wire_get_u64(in);
-	return !in->failed && ret_question->n_args <= OPTS_MAX;
+	return !in->failed;
 }
 
-/* ---- requests; each puts what it answers and returns a status with the context's error ---- */
+/* ---- requests; each puts what it answers and returns a status with the context's error, unless the request failed ---- */
+
+/* A set of the leader's by its number; NULL, and the request has failed, when there is no such number. */
+static struct holding *get_set(struct desk *desk, struct wire_in *in)
+{
+	uint64_t i = wire_get_u64(in);
+	in->failed = in->failed || i >= HT_MAX_SETS;
+	return in->failed ? NULL : &desk->sets[i];
+}
 
 /* n texts in place, for the caller to free; NULL when there are none, or too few. */
 static const char **get_texts(struct wire_in *in, size_t *ret_n)
 {
 	uint64_t n = wire_get_u64(in);
-	const char **texts = n > 0 && n <= in->n ? calloc(n, sizeof(*texts)) : NULL;
+	in->failed = in->failed || n > in->n;
+	const char **texts = n > 0 && !in->failed ? calloc(n, sizeof(*texts)) : NULL;
 	*ret_n = texts != NULL ? (size_t)n : 0;
 	for (size_t i = 0; i < *ret_n; i++)
-		texts[i] = wire_get_str(in);
+		texts[i] = get_text(in);
 	return texts;
 }
 
@@ -153,7 +172,7 @@ static enum ht_status list_files(struct desk *desk, struct wire_in *in, struct w
 	const char **sources = get_texts(in, &n);
 	ht_listing *listing = NULL;
 	enum ht_status status = HT_OK;
-	if (desk->seat.i_local == 0)
+	if (desk->seat.i_local == 0 && !in->failed)
 		status = ht_listing_make(desk->ctx, sources, n, &options, &listing);
 	if (status == HT_OK && listing != NULL) {
 		struct wire told = { 0 };
@@ -171,6 +190,13 @@ static enum ht_status list_files(struct desk *desk, struct wire_in *in, struct w
 	ht_listing_free(listing);
 	free(sources);
 	return status;
+}
+
+static void holding_close(struct holding *held)
+{
+	ht_close(held->joined);
+	ht_close(held->own);
+	*held = (struct holding){ NULL, NULL };
 }
 
 static enum ht_status describe(
@@ -209,7 +235,9 @@ static bool share_get(struct desk *desk, struct wire_in *in, struct share *ret_s
 {
 	const struct seat *seat = &desk->seat;
 	uint64_t number = wire_get_u64(in), n_files = wire_get_u64(in), k = 0;
-	bool ok = !in->failed && n_files <= in->n;
+	in->failed = in->failed || n_files > in->n ||
+	             (number != 0 && (desk->marks == NULL || n_files > BOARD_FILES));
+	bool ok = !in->failed;
 	const char **all = ok ? calloc(n_files + 1, sizeof(*all)) : NULL;
 	size_t *firsts = calloc(seat->n + 1, sizeof(*firsts));
 	struct share share = { .claims = { .marks = desk->marks, .number = (uint32_t)number } };
@@ -220,9 +248,10 @@ static bool share_get(struct desk *desk, struct wire_in *in, struct share *ret_s
 	     share.claims.files != NULL && share.claims.taken != NULL;
 	for (size_t id = 0; ok && id < seat->n; id++) {
 		uint64_t n = wire_get_u64(in);
-		ok = !in->failed && n <= n_files - k;
-		for (uint64_t i = 0; ok && i < n; i++)
-			all[k++] = wire_get_str(in);
+		in->failed = in->failed || n > n_files - k;
+		for (uint64_t i = 0; !in->failed && i < n; i++)
+			all[k++] = get_text(in);
+		ok = !in->failed;
 		firsts[id + 1] = k;
 	}
 	for (size_t i = ok ? firsts[seat->id] : k; i < k && i < firsts[seat->id + 1]; i++)
@@ -258,7 +287,7 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	struct ht_arg args[OPTS_MAX];
 	struct ht_view view;
 	struct question question;
-	size_t i_set = (size_t)wire_get_u64(in);
+	struct holding *held = get_set(desk, in);
 	int n_jobs = (int)wire_get_u64(in);
 	uint64_t limit = wire_get_u64(in);
 	struct ht_open_options options;
@@ -267,16 +296,19 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	bool is_asked = get_question(in, args, &view, &question);
 	struct share share;
 	bool ok = share_get(desk, in, &share);
+	if (in->failed) {
+		share_free(&share);
+		return HT_OK;
+	}
 	if (ok && share.claims.number != 0) {
 		options.claim = board_claim;
 		options.claim_user = &share.claims;
 	}
-	desk_close(desk, i_set);
+	holding_close(held);
 	if (desk->seat.id != 0) {
 		ht_ctx_set_jobs(desk->ctx, n_jobs > 0 ? n_jobs : desk->seat.n_jobs);
 		ht_ctx_set_memory_limit(desk->ctx, limit);
 	}
-	struct holding *held = &desk->sets[i_set];
 	enum ht_status status = HT_OK;
 	/* without memory for the share the library says what no source cannot be */
 	if (share.n > 0 || !ok)
@@ -291,16 +323,21 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 /* set, which description is whose, descriptions */
 static enum ht_status join(struct desk *desk, struct wire_in *in)
 {
-	struct holding *held = &desk->sets[wire_get_u64(in)];
-	size_t n = (size_t)wire_get_u64(in);
-	struct ht_description *told = calloc(n + 1, sizeof(*told));
+	struct holding *held = get_set(desk, in);
+	uint64_t n = wire_get_u64(in);
+	/* each has its length before it; this process is one of those that are told of */
+	in->failed =
+	        in->failed || n > in->n / sizeof(n) || (held->own != NULL && n <= desk->seat.id);
+	struct ht_description *told = in->failed ? NULL : calloc(n + 1, sizeof(*told));
 	for (size_t i = 0; told != NULL && i < n; i++)
 		told[i].data = wire_get_bytes(in, &told[i].n);
 	ht_set *joined = NULL;
+	enum ht_status status = HT_OK;
 	/* without memory for the list the library says what an empty one cannot be */
-	enum ht_status status = ht_shares_join(
-	        desk->ctx, held->own, desk->seat.id, told, told != NULL ? n : 0, &joined);
-	if (status == HT_OK) {
+	if (!in->failed)
+		status = ht_shares_join(desk->ctx, held->own, desk->seat.id, told,
+		        told != NULL ? (size_t)n : 0, &joined);
+	if (joined != NULL) {
 		ht_close(held->joined);
 		held->joined = joined;
 	}
@@ -314,12 +351,18 @@ static enum ht_status make_parts(struct desk *desk, struct wire_in *in, struct w
 	ht_set *sets[HT_MAX_SETS];
 	struct ht_arg args[OPTS_MAX];
 	struct ht_view view;
-	struct question q = { .name = "" }; /* which the library knows nothing of */
+	struct question q;
 	ht_bundle *bundle;
-	size_t n_sets = (size_t)wire_get_u64(in);
-	for (size_t i = 0; i < n_sets; i++)
-		sets[i] = desk->sets[wire_get_u64(in)].joined;
-	(void)get_question(in, args, &view, &q);
+	uint64_t n_sets = wire_get_u64(in);
+	in->failed = in->failed || n_sets > HT_MAX_SETS;
+	for (size_t i = 0; !in->failed && i < n_sets; i++) {
+		const struct holding *held = get_set(desk, in);
+		sets[i] = held != NULL ? held->joined : NULL;
+		in->failed = in->failed || sets[i] == NULL;
+	}
+	in->failed = !get_question(in, args, &view, &q) || in->failed;
+	if (in->failed)
+		return HT_OK;
 	enum ht_status status =
 	        ht_bundle_make(desk->ctx, q.name, sets, n_sets, q.args, q.n_args, q.view, &bundle);
 	if (status != HT_OK)
@@ -332,10 +375,21 @@ static enum ht_status make_parts(struct desk *desk, struct wire_in *in, struct w
 
 void desk_close(struct desk *desk, size_t i_set)
 {
-	struct holding *held = &desk->sets[i_set];
-	ht_close(held->joined);
-	ht_close(held->own);
-	*held = (struct holding){ NULL, NULL };
+	holding_close(&desk->sets[i_set]);
+}
+
+static enum ht_status describe_again(struct desk *desk, struct wire_in *in, struct wire *out)
+{
+	const struct holding *held = get_set(desk, in);
+	return held != NULL ? describe(desk, held, true, out) : HT_OK;
+}
+
+static enum ht_status close_set(struct desk *desk, struct wire_in *in)
+{
+	struct holding *held = get_set(desk, in);
+	if (held != NULL)
+		holding_close(held);
+	return HT_OK;
 }
 
 static enum ht_status obey(struct desk *desk, enum kind kind, struct wire_in *in, struct wire *out)
@@ -343,10 +397,10 @@ static enum ht_status obey(struct desk *desk, enum kind kind, struct wire_in *in
 	switch (kind) {
 	case KIND_LIST: return list_files(desk, in, out);
 	case KIND_OPEN: return open_share(desk, in, out);
-	case KIND_DESCRIBE: return describe(desk, &desk->sets[wire_get_u64(in)], true, out);
+	case KIND_DESCRIBE: return describe_again(desk, in, out);
 	case KIND_JOIN: return join(desk, in);
 	case KIND_MAKE: return make_parts(desk, in, out);
-	case KIND_CLOSE: desk_close(desk, (size_t)wire_get_u64(in)); break;
+	case KIND_CLOSE: return close_set(desk, in);
 	default: break;
 	}
 	return HT_OK;
@@ -369,10 +423,14 @@ void desk_answer(struct desk *desk, enum kind kind, struct wire_in request, stru
 	struct moment since = timing_now();
 	struct wire out = { 0 };
 	struct item item = { .id = desk->seat.id, .node = desk->seat.node, .state = ITEM_OK };
-	if (obey(desk, kind, &request, &out) != HT_OK) {
+	static const struct ht_error malformed = { HT_FORMAT,
+		"a request of another process does not hold what it should", NULL, -1,
+		"install one build on all nodes" };
+	enum ht_status status = obey(desk, kind, &request, &out);
+	if (status != HT_OK || request.failed) {
 		item.state = ITEM_ERROR;
 		out.n = 0;
-		error_put(&out, ht_error(desk->ctx));
+		error_put(&out, request.failed ? &malformed : ht_error(desk->ctx));
 	}
 	item.bytes = out.bytes;
 	item.n = out.n;

@@ -66,6 +66,12 @@ static enum ht_status fail_nomem(struct leader *leader)
 	return fail(leader, HT_NOMEM, "out of memory", NULL);
 }
 
+static enum ht_status fail_other_build(struct leader *leader)
+{
+	return fail(leader, HT_FORMAT, "an answer of another process does not hold what it should",
+	        "install one build on all nodes");
+}
+
 /* A file that process 0 found and another machine cannot open is no mistake in a path. */
 static const char *hint_for(struct leader *leader, size_t id, const struct ht_error *error)
 {
@@ -207,13 +213,17 @@ static enum ht_status take_listings(struct leader *leader, struct dealt *dealt, 
 		struct wire_in list = { item.bytes, item.n, false };
 		size_t n;
 		const void *told = wire_get_bytes(&list, &n);
+		if (dealt->n_told == 2 * leader->desk.seat.n)
+			return fail_other_build(leader);
 		wire_put(&dealt->told[dealt->n_told++], told, n);
 		while (list.n > 0) {
 			struct file file = { .node = item.node };
 			file.source = wire_get_str(&list);
 			file.size_bytes = wire_get_u64(&list);
 			file.changed_ns = wire_get_u64(&list);
-			if (list.failed || !add_file(dealt, &cap, &file))
+			if (list.failed || file.source == NULL || strchr(file.source, '=') == NULL)
+				return fail_other_build(leader);
+			if (!add_file(dealt, &cap, &file))
 				return fail_nomem(leader);
 		}
 	}

@@ -7,6 +7,7 @@
  */
 #include "mcp/picture.h"
 
+#include "base/utf8.h"
 #include "table/escape.h"
 
 #include <stdio.h>
@@ -165,8 +166,11 @@ static void put_span(struct ht_out *out, const struct picture_span *span)
 	ht_out_str(out, text);
 	if (width < 40)
 		return;
-	char name[64];
-	snprintf(name, sizeof name, "%.*s", (int)(width / 6 < 60 ? width / 6 : 60), span->name);
+	/* what has room, in whole characters: a letter is 6 wide */
+	char name[256];
+	size_t n = ht_utf8_bytes(
+	        span->name, strlen(span->name), (size_t)(width / 6 < 60 ? width / 6 : 60));
+	snprintf(name, sizeof name, "%.*s", (int)n, span->name);
 	snprintf(text, sizeof text, "<text x=\"%.1f\" y=\"%u\" font-size=\"9\">", x + 2, y + 9);
 	ht_out_str(out, text);
 	ht_out_html(out, name);

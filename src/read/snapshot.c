@@ -130,10 +130,10 @@ static enum ht_status take_segments(struct ht_snap *s, ht_pk list)
 		return ht_fail_nomem(s->ctx);
 	for (size_t i = 0; i < range.n; i++) {
 		struct ht_mem_block *to = (struct ht_mem_block *)blocks.data + blocks.n;
-		const struct ht_mem_block *from =
-		        (const struct ht_mem_block *)d->blocks.data + segments[i].first_block;
+		const struct ht_mem_block *from = d->blocks.data; /* NULL: the file has none */
 		if (segments[i].n_blocks)
-			memcpy(to, from, segments[i].n_blocks * sizeof *to);
+			memcpy(to, from + segments[i].first_block,
+			        segments[i].n_blocks * sizeof *to);
 		for (uint32_t k = 0; k < segments[i].n_blocks; k++)
 			to[k].segment = (uint32_t)i;
 		segments[i].first_block = (uint32_t)blocks.n;

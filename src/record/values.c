@@ -37,8 +37,10 @@ static char *put_tensor_type(char *at, const struct ht_values *values, const str
 static bool read_dims(
         struct ht_values *values, struct ht_bytes *bytes, uint8_t bits, struct ht_value *v)
 {
-	if (values->dims.cap - values->dims.n < 2 * (size_t)v->n &&
-	        !ht_vec_reserve(mem_of(values), &values->dims, sizeof(int64_t), 2 * (size_t)v->n))
+	/* one more, so that there is a place also for the dimensions of a number */
+	size_t n_most = 2 * (size_t)v->n + 1;
+	if (values->dims.cap - values->dims.n < n_most &&
+	        !ht_vec_reserve(mem_of(values), &values->dims, sizeof(int64_t), n_most))
 		return false;
 	int64_t *dims = (int64_t *)values->dims.data + values->dims.n, *strides = dims + v->n;
 	v->i_dims = values->dims.n;

@@ -21,7 +21,8 @@ static bool unsafe(uint32_t code)
 {
 	return is_control(code) || code == 0xad || code == 0x61c ||
 	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
+	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0xfffe ||
+	       code == 0xffff /* which XML has no way to say */ ||
 	       (code >= 0xe0000 && code <= 0xe007f);
 }
 

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.h - what the fuzz targets share: bytes as a file, a set from it, outputs to compare.
+ * fuzz.h - what the fuzz targets share: bytes as a file, a trace or a set from it, outputs to compare.
  *
- * A target is one file with LLVMFuzzerTestOneInput. Inputs become files in memory. A broken promise of the
- * library aborts, which the fuzzer reports with the input.
- * replay_test.c compiles the targets too and feeds them the corpora, without clang.
+ * A target is one file with LLVMFuzzerTestOneInput. A broken promise of the library aborts, which the fuzzer reports
+ * with the input. replay_test.c compiles the targets too and feeds them the corpora, without clang.
+ *
+ * How many inputs a second are tried decides what is found, so most of them are read once, in one way, on one thread, into
+ * the file and with the context that the input before had. One in some dozens, which its hash chooses so that it is the same
+ * one the next time, is read in every way, compared, and asked.
  */
 #ifndef HT_FUZZ_H
 #define HT_FUZZ_H
 
-#include "../test_file.h"
 #include "holotrace.h"
 
+#include "base/hash.h"
+#include "base/io.h"
+#include "read/read.h"
+
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,41 +59,70 @@ static inline bool fuzz_same(const struct fuzz_text *a, const struct fuzz_text *
 	return a->n == b->n && (!a->n || !memcmp(a->bytes, b->bytes, a->n));
 }
 
-/* A folder of its own for the name of the file: a text that is a list of files names others of its folder, and those of
- * /proc/self/fd are the fuzzer's pipes, which never end. */
-static char fuzz_folder[TEST_FILE_PATH], fuzz_name[TEST_FILE_PATH];
+/* Set where there are few inputs: all of them are looked at in every way. */
+static bool fuzz_spares_nothing;
+
+/* Is this one of the inputs that are looked at in every way? */
+static inline bool fuzz_is_chosen(const uint8_t *data, size_t size, uint64_t one_in)
+{
+	return fuzz_spares_nothing || (size && ht_hash(data, size) % one_in == 0);
+}
+
+/* One in so many, unless the target has a reason for another number. */
+#define FUZZ_ONE_IN 32
+
+/* Files of a folder of their own, in memory where the system has such folders: a text that is a list of files names others of
+ * its folder. Each is made once, and overwritten by the next input. */
+#define FUZZ_PATH 64
+static char fuzz_folder[32];
+static struct {
+	char path[FUZZ_PATH];
+	int fd; /* 0: not open */
+} fuzz_files[2];
 
 static inline void fuzz_remove_folder(void)
 {
-	(void)unlink(fuzz_name);
+	for (size_t i = 0; i < 2; i++)
+		if (fuzz_files[i].fd)
+			(void)unlink(fuzz_files[i].path);
 	(void)rmdir(fuzz_folder);
 }
 
-static inline void fuzz_move_name(char *path)
+static inline void fuzz_make_folder(void)
 {
-	if (!*fuzz_folder) {
+	strcpy(fuzz_folder, "/dev/shm/holotrace-fuzz-XXXXXX");
+	if (!mkdtemp(fuzz_folder)) {
 		strcpy(fuzz_folder, "/tmp/holotrace-fuzz-XXXXXX");
 		FUZZ_REQUIRE(mkdtemp(fuzz_folder));
-		snprintf(fuzz_name, sizeof fuzz_name, "%.40s/trace", fuzz_folder);
-		atexit(fuzz_remove_folder);
 	}
-	(void)unlink(fuzz_name);
-	FUZZ_REQUIRE(!symlink(path, fuzz_name));
-	strcpy(path, fuzz_name);
+	atexit(fuzz_remove_folder);
 }
 
-/* A file with a prefix and the data, for test_file_close. */
-static inline int fuzz_file(
-        const void *prefix, size_t n_prefix, const uint8_t *data, size_t size, char *path)
+static inline const char *fuzz_file_at(
+        size_t i, const void *prefix, size_t n_prefix, const void *data, size_t size)
 {
-	int fd = test_file_open(path);
-	FUZZ_REQUIRE(fd >= 0);
-#ifdef TEST_FILE_IN_MEMORY
-	fuzz_move_name(path);
-#endif
-	FUZZ_REQUIRE(write(fd, prefix, n_prefix) == (ssize_t)n_prefix);
-	FUZZ_REQUIRE(write(fd, data, size) == (ssize_t)size);
-	return fd;
+	if (!*fuzz_folder)
+		fuzz_make_folder();
+	int *fd = &fuzz_files[i].fd;
+	char *path = fuzz_files[i].path;
+	if (!*fd) {
+		snprintf(path, FUZZ_PATH, "%.31s/%s", fuzz_folder, i ? "other" : "trace");
+		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		FUZZ_REQUIRE(*fd > 0);
+	}
+	if (n_prefix)
+		FUZZ_REQUIRE(pwrite(*fd, prefix, n_prefix, 0) == (ssize_t)n_prefix);
+	if (size)
+		FUZZ_REQUIRE(pwrite(*fd, data, size, (off_t)n_prefix) == (ssize_t)size);
+	FUZZ_REQUIRE(!ftruncate(*fd, (off_t)(n_prefix + size)));
+	return path;
+}
+
+/* A file of a prefix and the data, until the next one. */
+static inline const char *fuzz_file(
+        const void *prefix, size_t n_prefix, const uint8_t *data, size_t size)
+{
+	return fuzz_file_at(0, prefix, n_prefix, data, size);
 }
 
 static inline ht_ctx *fuzz_ctx(int n_jobs)
@@ -96,6 +132,39 @@ static inline ht_ctx *fuzz_ctx(int n_jobs)
 	ht_ctx_set_jobs(ctx, n_jobs);
 	ht_ctx_set_memory_limit(ctx, (uint64_t)1 << 30);
 	return ctx;
+}
+
+/* One for all inputs that are read once. What it counts is gone when it is asked for again. */
+static inline ht_ctx *fuzz_common_ctx(void)
+{
+	static ht_ctx *common;
+	uint64_t now, peak;
+	if (!common)
+		common = fuzz_ctx(1);
+	ht_ctx_memory(common, &now, &peak);
+	FUZZ_REQUIRE(now == 0);
+	ht_error_clear(common);
+	return common;
+}
+
+/* Bytes of a source at most: what more there is would be more of the same. */
+#define FUZZ_MAX_TEXT ((size_t)8 << 20)
+
+/* Read a file by one reader, NULL: by whoever knows it. */
+static inline enum ht_status fuzz_read_once(const char *path, const char *reader)
+{
+	static const struct ht_kernel_rules rules;
+	const struct ht_open_options options = {
+		.struct_size = sizeof options, .no_cache = true, .reader = reader
+	};
+	ht_ctx *ctx = fuzz_common_ctx();
+	struct ht_trace *trace;
+	enum ht_status status = ht_read_trace(ctx, path, &options, &rules, &trace);
+	if (status == HT_OK)
+		ht_trace_release(trace);
+	else
+		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);
+	return status;
 }
 
 static inline enum ht_status fuzz_open(
@@ -154,10 +223,8 @@ static inline void fuzz_require_equal(
 }
 
 /* Read the same bytes whole on one thread, and in small chunks on two: one answer, one store. */
-static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t *data, size_t size)
+static inline void fuzz_compare_trace(const char *path, size_t size)
 {
-	char path[TEST_FILE_PATH];
-	int fd = fuzz_file(prefix, n_prefix, data, size, path);
 	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
 	ht_set *whole = NULL, *cut = NULL;
 	enum ht_status a = fuzz_open(one, path, 0, NULL, &whole);
@@ -173,25 +240,30 @@ static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t
 	}
 	fuzz_ctx_done(one);
 	fuzz_ctx_done(two);
-	test_file_close(fd, path);
 }
 
-/* Any bytes as a file of one reader. What is read is dumped twice, the second time from another reading: the same. */
-static inline void fuzz_read_twice(const char *reader, const uint8_t *data, size_t size)
+static inline void fuzz_trace(const void *prefix, size_t n_prefix, const uint8_t *data, size_t size)
+{
+	const char *path = fuzz_file(prefix, n_prefix, data, size);
+	if (fuzz_is_chosen(data, size, FUZZ_ONE_IN))
+		fuzz_compare_trace(path, size);
+	else
+		(void)fuzz_read_once(path, NULL);
+}
+
+/* What is read is dumped twice, the second time from another reading: the same. */
+static inline void fuzz_read_twice(const char *reader, const char *path)
 {
 	struct fuzz_text texts[2] = { 0 };
-	char path[TEST_FILE_PATH];
-	int fd = fuzz_file("", 0, data, size, path);
 	bool opened[2];
 	for (int i = 0; i < 2; i++) {
 		ht_ctx *ctx = fuzz_ctx(1);
-		const char *source = path;
 		struct ht_open_options options = {
 			.struct_size = sizeof options, .no_cache = true, .reader = reader
 		};
 		struct ht_sink sink = { fuzz_append, &texts[i] };
 		ht_set *set = NULL;
-		opened[i] = ht_open(ctx, &source, 1, &options, &set) == HT_OK;
+		opened[i] = ht_open(ctx, &path, 1, &options, &set) == HT_OK;
 		if (opened[i]) {
 			FUZZ_REQUIRE(ht_dump(ctx, set, &sink) == HT_OK);
 			ht_close(set);
@@ -201,7 +273,16 @@ static inline void fuzz_read_twice(const char *reader, const uint8_t *data, size
 	FUZZ_REQUIRE(opened[0] == opened[1] && fuzz_same(&texts[0], &texts[1]));
 	free(texts[0].bytes);
 	free(texts[1].bytes);
-	test_file_close(fd, path);
+}
+
+/* Any bytes as a file of one reader. */
+static inline void fuzz_reader(const char *reader, const uint8_t *data, size_t size)
+{
+	const char *path = fuzz_file("", 0, data, size);
+	if (fuzz_is_chosen(data, size, FUZZ_ONE_IN))
+		fuzz_read_twice(reader, path);
+	else
+		(void)fuzz_read_once(path, reader);
 }
 
 #endif

@@ -2,12 +2,15 @@
 /*
  * fuzz_cache.c - any bytes as a cache file: rejected, or the same store. Never another store.
  *
- * A tiny trace and its good cache file are made once. The first byte of the input, modulo three, says
- * what the rest is:
+ * A tiny trace and its good cache file are made once. The first byte of the input says what the rest is: when it is 240 or more,
+ * forgeries (3), else its remainder modulo three:
  *     0   edits of the good file, five bytes each: offset, then the new byte
  *     1   the whole cache file
  *     2   edits as in 0, and the checksums are made right again: then another store may come out, but
  *         it must be one that every question can be asked of
+ *     3   forgeries, five bytes each: a section, which of its elements, where in it, and a number that lies at the edge of
+ *         something; with right checksums, as in 2
+ * Whether a file is believed is decided as ht_cache_load does, on the bytes. One in some is opened by its name and asked.
  */
 #include "fuzz.h"
 
@@ -16,7 +19,6 @@
 #include "store/check.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 static const char cache_trace[] =
@@ -107,15 +109,17 @@ static bool cache_find(const char *dir, int depth, char *ret_path, size_t cap)
 	return found;
 }
 
-/* Open the trace through the cache, use what comes out: all of it, or what every question needs. */
-static void cache_open(bool all, struct fuzz_text *ret_dump)
+#define CACHE_ALL ((size_t)-1)
+
+/* Open the trace through the cache, use what comes out: by all questions, or by one. */
+static void cache_open(size_t i_question, struct fuzz_text *ret_dump)
 {
 	ht_ctx *ctx = fuzz_ctx(1);
 	ht_set *set;
 	FUZZ_REQUIRE(fuzz_open(ctx, cache.trace, 0, cache.dir, &set) == HT_OK);
 	fuzz_dump(ctx, set, ret_dump);
-	for (size_t i = 0; all && i < ht_n_analyses(); i++)
-		if (ht_analysis_at(i)->n_sets == 1)
+	for (size_t i = 0; i < ht_n_analyses(); i++)
+		if (ht_analysis_at(i)->n_sets == 1 && (i_question == CACHE_ALL || i == i_question))
 			fuzz_run(ctx, set, ht_analysis_at(i)->name, "csv", NULL);
 	fuzz_run(ctx, set, "events", "csv", NULL);
 	ht_close(set);
@@ -135,7 +139,7 @@ static void cache_prepare(void)
 	FUZZ_REQUIRE(mkdtemp(cache.dir));
 	snprintf(cache.trace, sizeof cache.trace, "%s/trace.json", cache.dir);
 	cache_write(cache.trace, cache_trace, sizeof cache_trace - 1);
-	cache_open(false, &cache.dump);
+	cache_open(ht_n_analyses(), &cache.dump);
 	FUZZ_REQUIRE(cache_find(cache.dir, 2, cache.cache, sizeof cache.cache));
 	int fd = open(cache.cache, O_RDONLY | O_CLOEXEC);
 	char buf[65536];
@@ -153,30 +157,69 @@ static void cache_reseal_description(char *description, size_t n)
 		description[n + i] = (char)(hash >> 8 * i);
 }
 
-/* Write the good file with the edits of the input applied. */
-static void cache_edit(const uint8_t *data, size_t size, bool reseal)
+/* A number at the edge of something into an element of a section. */
+static void cache_forge(char *bytes, size_t n, const uint8_t *edit)
+{
+	struct ht_trace store = { 0 };
+	FUZZ_REQUIRE(ht_cache_place(&ht_trace_sections, bytes, n, &store));
+	const struct ht_section_info *info = &ht_trace_sections.list[edit[0] % ht_trace_sections.n];
+	struct ht_section section = ht_section_get(&store, info);
+	uint64_t n_rows = ht_section_get(&store, &ht_trace_sections.list[2]).n;
+	const uint64_t odd[] = { 0, 1, 2, n_rows - 1, n_rows, n_rows + 1, section.n - 1, section.n,
+		127, 128, 255, 65535, INT32_MAX, UINT32_MAX - 1, UINT32_MAX, INT64_MAX,
+		(uint64_t)INT64_MIN, UINT64_MAX };
+	if (!section.n)
+		return;
+	size_t at = (size_t)(edit[1] | edit[2] << 8) % section.n * info->elem_bytes;
+	size_t width = info->elem_bytes < 8 ? info->elem_bytes : edit[4] & 128 ? 4 : 8;
+	size_t inside = edit[3] % (info->elem_bytes / width) * width;
+	uint64_t value = odd[(edit[4] & 127) % HT_COUNT(odd)];
+	memcpy(bytes + ((const char *)section.data - bytes) + at + inside, &value, width);
+}
+
+static void cache_reseal(char *bytes, size_t n)
+{
+	struct ht_trace store = { 0 };
+	if (!ht_cache_place(&ht_trace_sections, bytes, n, &store))
+		return;
+	if (store.n_description >= sizeof(uint64_t))
+		cache_reseal_description(bytes + (store.description - bytes),
+		        store.n_description - sizeof(uint64_t));
+	uint64_t checksum = ht_cache_checksum(&ht_trace_sections, bytes, &store);
+	memcpy(bytes + offsetof(struct ht_cache_head, checksum), &checksum, sizeof checksum);
+}
+
+/* The good file with the edits of the input applied. */
+static char *cache_edit(const uint8_t *data, size_t size, unsigned mode)
 {
 	size_t n = cache.good.n;
-	char *bytes = malloc(n);
+	/* as mapped files are, at the start of a line of the processor's cache */
+	char *bytes = aligned_alloc(HT_CACHE_ALIGN, ht_cache_align(n));
 	FUZZ_REQUIRE(bytes);
 	memcpy(bytes, cache.good.bytes, n);
 	for (size_t i = 1; i + 5 <= size; i += 5) {
 		uint32_t at;
 		memcpy(&at, data + i, sizeof at);
-		bytes[at % n] = (char)data[i + 4];
+		if (mode == 3)
+			cache_forge(bytes, n, data + i);
+		else
+			bytes[at % n] = (char)data[i + 4];
 	}
-	struct ht_trace store;
-	if (reseal && ht_cache_place(&ht_trace_sections, bytes, n, &store)) {
-		size_t n_description = store.n_description - sizeof(uint64_t);
-		if (store.n_description >= sizeof(uint64_t))
-			cache_reseal_description(
-			        bytes + (store.description - bytes), n_description);
-		uint64_t checksum = ht_cache_checksum(&ht_trace_sections, bytes, &store);
-		memcpy(bytes + offsetof(struct ht_cache_head, checksum), &checksum,
-		        sizeof checksum);
-	}
-	cache_write(cache.cache, bytes, n);
-	free(bytes);
+	if (mode >= 2)
+		cache_reseal(bytes, n);
+	return bytes;
+}
+
+/* Are the numbers of these bytes sound, as sections of a trace? */
+static bool cache_is_sound(const char *bytes, size_t n)
+{
+	struct ht_trace store = { 0 };
+	bool sound = false;
+	if (!ht_cache_place(&ht_trace_sections, bytes, n, &store))
+		return false;
+	FUZZ_REQUIRE(ht_sections_check(fuzz_common_ctx(), &ht_trace_sections, &store, NULL, NULL,
+	                     &sound) == HT_OK);
+	return sound;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -185,13 +228,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		cache_prepare();
 	if (!size)
 		return 0;
-	if (data[0] % 3 == 1)
-		cache_write(cache.cache, data + 1, size - 1);
-	else
-		cache_edit(data, size, data[0] % 3 == 2);
+	unsigned mode = data[0] >= 240 ? 3 : data[0] % 3u;
+	bool chosen = fuzz_is_chosen(data, size, FUZZ_ONE_IN);
 	struct fuzz_text dump = { 0 };
-	cache_open(data[0] % 3 == 2, &dump);
-	if (data[0] % 3 != 2)
+	if (mode == 1) {
+		cache_write(cache.cache, data + 1, size - 1);
+	} else {
+		char *bytes = cache_edit(data, size, mode);
+		/* what is unsound is not believed: only now and then is it seen that the file is not */
+		if (!chosen && !cache_is_sound(bytes, cache.good.n)) {
+			free(bytes);
+			return 0;
+		}
+		cache_write(cache.cache, bytes, cache.good.n);
+		free(bytes);
+	}
+	size_t i_question = ht_hash(data, size) / FUZZ_ONE_IN % ht_n_analyses();
+	cache_open(chosen && mode >= 2 ? CACHE_ALL : i_question, &dump);
+	if (mode < 2)
 		FUZZ_REQUIRE(fuzz_same(&dump, &cache.dump));
 	free(dump.bytes);
 	return 0;

@@ -3,7 +3,8 @@
  * fuzz_db.c - any bytes as a database of Ascend or of Nsight Systems, behind the line that all of them start with.
  *
  * SQLite has no checksums, so that a changed byte is mostly another value, type, page or schema, which is what the reader
- * must stand. Two readings give one store, and what was read can be asked.
+ * must stand. Two readings give one store, and what was read can be asked. The cells of tables have a target of their own,
+ * which makes the database: few changed bytes leave one that SQLite opens.
  */
 #include "fuzz.h"
 
@@ -27,18 +28,12 @@ static enum ht_status db_open(ht_ctx *ctx, const char *path, const char *reader,
 	return status;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void db_compare(const char *path, const char *reader)
 {
 	static const char *const verbs[] = { "events", "tables", "health", "kernels", "operators",
 		"memory-events", "memory-curve", "steps", "distributed", "advice" };
-	char path[TEST_FILE_PATH];
-	/* without its first line it would be a text, which may name other files */
-	static const char magic[16] = "SQLite format 3";
-	int fd = fuzz_file(magic, sizeof magic, data, size, path);
 	ht_ctx *one = fuzz_ctx(1), *two = fuzz_ctx(2);
 	ht_set *first = NULL, *again = NULL;
-	/* the dictionary tells whose it is */
-	const char *reader = has_text(data, size, "StringIds") ? "nsys" : "ascend-db";
 	enum ht_status a = db_open(one, path, reader, &first);
 	enum ht_status b = db_open(two, path, reader, &again);
 	FUZZ_REQUIRE(a == b);
@@ -51,6 +46,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ht_close(again);
 	fuzz_ctx_done(one);
 	fuzz_ctx_done(two);
-	test_file_close(fd, path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* without its first line it would be a text, which may name other files */
+	static const char magic[16] = "SQLite format 3";
+	const char *path = fuzz_file(magic, sizeof magic, data, size);
+	/* the dictionary tells whose it is */
+	const char *reader = has_text(data, size, "StringIds") ? "nsys" : "ascend-db";
+	if (fuzz_is_chosen(data, size, FUZZ_ONE_IN))
+		db_compare(path, reader);
+	else
+		(void)fuzz_read_once(path, reader);
 	return 0;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_gzip.c - any bytes behind a gzip header: inflate, damage, several members; by one thread and by many, with the
- * same outcome.
+ * fuzz_gzip.c - any bytes behind a gzip header: inflate, damage, several members; by one thread and, of some inputs, by many,
+ * with the same outcome.
  */
 #include "fuzz.h"
 
 #include "base/io.h"
 #include "base/io_deflate.h"
-
-#define FUZZ_GZIP_MAX_TEXT ((size_t)8 << 20)
 
 struct fuzz_inflated {
 	enum ht_status status;
@@ -25,7 +23,7 @@ static void fuzz_inflate(
 	ht_ctx *ctx = fuzz_ctx(1);
 	struct ht_source *source;
 	struct ht_source_limits limits = HT_SOURCE_LIMITS;
-	limits.max_bytes = FUZZ_GZIP_MAX_TEXT;
+	limits.max_bytes = FUZZ_MAX_TEXT;
 	limits.ahead_bytes = chunk_bytes;
 	*ret_inflated = (struct fuzz_inflated){ 0 };
 	FUZZ_REQUIRE(ht_source_open(ctx, path, &source) == HT_OK);
@@ -62,7 +60,7 @@ static void fuzz_inflate_both(const char *path, size_t size, struct fuzz_inflate
 }
 
 /* Where only the checksum is wrong, right it, and inflate once more: random bytes never have one that is right. */
-static void fuzz_right(int fd, const char *path, size_t size, const struct fuzz_inflated *was)
+static void fuzz_right(const char *path, size_t size, bool by_both, const struct fuzz_inflated *was)
 {
 	const char *wrong = "checksum or length of a gzip member does not match";
 	struct fuzz_inflated again;
@@ -76,21 +74,27 @@ static void fuzz_right(int fd, const char *path, size_t size, const struct fuzz_
 		trailer[4 + i] = (uint8_t)(was->text.n >> 8 * i);
 	}
 	off_t at = (off_t)was->damage.offset - 8;
-	FUZZ_REQUIRE(pwrite(fd, trailer, sizeof trailer, at) == sizeof trailer);
-	fuzz_inflate_both(path, size, &again);
+	FUZZ_REQUIRE(pwrite(fuzz_files[0].fd, trailer, sizeof trailer, at) == sizeof trailer);
+	if (by_both)
+		fuzz_inflate_both(path, size, &again);
+	else
+		fuzz_inflate(path, 0, 0, &again);
 	free(again.text.bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const unsigned char header[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3 };
-	char path[TEST_FILE_PATH];
 	struct fuzz_inflated alone;
-	fuzz_trace(header, sizeof header, data, size);
-	int fd = fuzz_file(header, sizeof header, data, size, path);
-	fuzz_inflate_both(path, size, &alone);
-	fuzz_right(fd, path, size, &alone);
+	const char *path = fuzz_file(header, sizeof header, data, size);
+	bool by_both = fuzz_is_chosen(data, size, FUZZ_ONE_IN);
+	if (by_both) {
+		fuzz_compare_trace(path, size);
+		fuzz_inflate_both(path, size, &alone);
+	} else {
+		fuzz_inflate(path, 0, 0, &alone);
+	}
+	fuzz_right(path, size, by_both, &alone);
 	free(alone.text.bytes);
-	test_file_close(fd, path);
 	return 0;
 }

@@ -3,8 +3,11 @@
  * fuzz_iterations.c - any text as the name of an annotation: the grammars of serving engines.
  *
  * Each line of the input is a name. Names of no grammar are no iterations; counts are never negative, and no time is made up.
+ * Most inputs are only parsed; for the others there is a trace with these names.
  */
 #include "fuzz.h"
+
+#include "model/serving/grammar.h"
 
 static void iterations_event(struct fuzz_text *text, const uint8_t *name, size_t n, size_t i)
 {
@@ -20,10 +23,31 @@ static void iterations_event(struct fuzz_text *text, const uint8_t *name, size_t
 	fuzz_append(text, "\"}", 2);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* -1 is what the name does not say. */
+static void iterations_parse(const uint8_t *name, size_t n)
+{
+	char *text = malloc(n + 1);
+	struct ht_iteration_name said;
+	int64_t size = 0;
+	FUZZ_REQUIRE(text);
+	if (n)
+		memcpy(text, name, n);
+	text[n] = 0;
+	if (ht_iteration_parse(text, &said)) {
+		FUZZ_REQUIRE(said.requests >= -1 && said.tokens >= -1);
+		FUZZ_REQUIRE(said.context_requests >= -1 && said.context_tokens >= -1);
+		FUZZ_REQUIRE(said.generation_requests >= -1 && said.generation_tokens >= -1);
+		FUZZ_REQUIRE(said.batch >= -1 && said.padded >= -1 && said.kv_tokens >= -1);
+		FUZZ_REQUIRE(*ht_phase_name(said.phase));
+	}
+	if (ht_capture_parse(text, &size))
+		FUZZ_REQUIRE(size >= 0);
+	free(text);
+}
+
+static void iterations_ask(const uint8_t *data, size_t size)
 {
 	struct fuzz_text text = { 0 };
-	char path[TEST_FILE_PATH];
 	size_t n = 0;
 	fuzz_append(&text, "{\"schemaVersion\":1,\"traceEvents\":[", 35);
 	for (size_t at = 0; at < size && n < 64; n++) {
@@ -33,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		at += n_name + 1;
 	}
 	fuzz_append(&text, "]}", 2);
-	int fd = fuzz_file("", 0, (const uint8_t *)text.bytes, text.n, path);
+	const char *path = fuzz_file("", 0, (const uint8_t *)text.bytes, text.n);
 	ht_ctx *ctx = fuzz_ctx(1);
 	ht_set *set;
 	ht_table *table;
@@ -52,7 +76,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ht_close(set);
 	}
 	fuzz_ctx_done(ctx);
-	test_file_close(fd, path);
 	free(text.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		const uint8_t *end = memchr(data + at, '\n', size - at);
+		size_t n = end ? (size_t)(end - data) - at : size - at;
+		iterations_parse(data + at, n);
+		at += n + 1;
+	}
+	if (fuzz_is_chosen(data, size, 4 * FUZZ_ONE_IN))
+		iterations_ask(data, size);
 	return 0;
 }

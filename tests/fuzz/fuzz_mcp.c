@@ -60,10 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!agent.ctx) {
 		agent.ctx = fuzz_ctx(1);
-		char path[TEST_FILE_PATH];
-		int fd = fuzz_file(mcp_trace, sizeof mcp_trace - 1, NULL, 0, path);
+		const char *path = fuzz_file(mcp_trace, sizeof mcp_trace - 1, NULL, 0);
 		FUZZ_REQUIRE(fuzz_open(agent.ctx, path, 0, NULL, &agent.set) == HT_OK);
-		test_file_close(fd, path);
 		atexit(mcp_done);
 	}
 	struct fuzz_text text = { NULL, 0, 0 };

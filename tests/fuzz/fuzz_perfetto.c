@@ -10,6 +10,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < size; i++)
 		is_text &= data[i] >= '\t';
 	if (!is_text)
-		fuzz_read_twice("perfetto", data, size);
+		fuzz_reader("perfetto", data, size);
 	return 0;
 }

@@ -6,6 +6,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	fuzz_read_twice("memory-snapshot", data, size);
+	fuzz_reader("memory-snapshot", data, size);
 	return 0;
 }

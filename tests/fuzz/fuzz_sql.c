@@ -32,10 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!sql.ctx) {
 		sql.ctx = fuzz_ctx(1);
-		char path[TEST_FILE_PATH];
-		int fd = fuzz_file(sql_trace, sizeof sql_trace - 1, NULL, 0, path);
+		const char *path = fuzz_file(sql_trace, sizeof sql_trace - 1, NULL, 0);
 		FUZZ_REQUIRE(fuzz_open(sql.ctx, path, 0, NULL, &sql.set) == HT_OK);
-		test_file_close(fd, path);
 		atexit(sql_done);
 	}
 	char *query = malloc(size + 1);

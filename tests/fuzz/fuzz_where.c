@@ -48,10 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!where.ctx) {
 		where.ctx = fuzz_ctx(1);
-		char path[TEST_FILE_PATH];
-		int fd = fuzz_file(where_trace, sizeof where_trace - 1, NULL, 0, path);
+		const char *path = fuzz_file(where_trace, sizeof where_trace - 1, NULL, 0);
 		FUZZ_REQUIRE(fuzz_open(where.ctx, path, 0, NULL, &where.set) == HT_OK);
-		test_file_close(fd, path);
 		atexit(where_done);
 	}
 	char *filter = where_line(&data, &size), *sort = where_line(&data, &size);

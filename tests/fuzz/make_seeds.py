@@ -221,6 +221,78 @@ def database(tables):
         return path.read_bytes()
 
 
+def statements(tables):
+    """The text that makes a database, a statement per line."""
+    lines = []
+    for name, (columns, values) in tables.items():
+        lines.append(f"CREATE TABLE {name}({columns});")
+        for row in values:
+            cells = ("NULL" if cell is None else f"X'{cell.hex()}'" if isinstance(cell, bytes)
+                     else "'" + cell.replace("'", "''") + "'" if isinstance(cell, str) else str(cell) for cell in row)
+            lines.append(f"INSERT INTO {name} VALUES({','.join(cells)});")
+    return "\n".join(lines).encode()
+
+
+def description():
+    """What a process says of a rank without steps, and of one with a step and a counter; see src/store/roster_file.c."""
+    def words(*numbers):
+        return b"".join((n & (1 << 64) - 1).to_bytes(8, "little") for n in numbers)
+
+    def rank(number, steps, stats):
+        text = words(number, -1, number, -1, 6) + b"r.json" + words(7, 900, 0, 1000, 90000, 2, 1, 5)
+        return text + words(len(steps)) + b"".join(words(*s) for s in steps) + words(len(stats)) + b"".join(words(*s) for s in stats)
+    facts = words(1) + (words(1000, 1000, 1000, 14) + b"ProfilerStep#4" + words(0)) * 2
+    ranks = rank(1, [], []) + rank(2, [(4, 1, 1000, 21000, 21000, 2, 0, 7)], [(1, 3, 40)])
+    note = words(1, 4) + b"note"
+    return [words(0, 0, 0, 0, 0), words(2) + ranks + words(0) + note + note + words(0),
+            words(2) + ranks + words(0) + words(0, 0) + facts]
+
+
+def requests():
+    """What a worker of holotrace-mpi is asked; see mpi/desk.c."""
+    def number(*numbers):
+        return b"".join(n.to_bytes(8, "little") for n in numbers)
+
+    def text(word):
+        return number(0) if word is None else number(len(word) + 1) + word.encode() + b"\0"
+
+    def request(kind, body):
+        return bytes([kind]) + len(body).to_bytes(2, "little") + body
+    options = number(4) + text(None) + number(0) + text(None) + number(0) + text(None)
+    question = number(1) + text("kernel-types") + number(1) + text("step") + text("all") + text(None) * 3 + number(0, 0)
+    listing = request(1, options + number(1) + text("other"))
+    opening = request(2, number(1, 1, 0) + options + number(0) + number(0, 2) + number(1) + text("0=other") + number(1) + text("1=other"))
+    helping = request(2, number(1, 1, 0) + options + question + number(5, 2) + number(1) + text("0=other") + number(1) + text("1=other"))
+    # sets, texts and lists that are not there
+    lies = [request(kind, number(1 << 40) + opening[11:]) for kind in (2, 3, 4, 5, 6)]
+    lies += [request(4, number(0, 1 << 40)), request(5, number(1, 5) + question), request(1, options + number(1) + text(None)),
+             request(2, number(1, 1, 0) + options + number(0) + number(5, 2) + number(1) + text(None) + number(1) + text(None))]
+    return [*lies, listing, opening, helping + request(3, number(1)) + request(6, number(1)), request(3, number(0)), request(6, number(0)),
+            request(4, number(0, 2) + number(1) + b"x" + number(1) + b"y"), request(5, number(1, 0) + question),
+            request(5, number(2, 0, 0) + question.replace(b"kernel-types", b"temporal-sum"))]
+
+
+def recordings():
+    """What a killed program left, as the target takes it: a byte, then each chunk with its kind and stream, number, length."""
+    program = pathlib.Path(support.EXE).parent / "fake_ops"
+    for how in (0, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.json"
+            subprocess.run([program, "killed", path, *([] if how else [path.with_suffix(".trace.json")])],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            data = path.with_suffix(".json.part").read_bytes()
+        text, at = bytes([how]), 4096
+        while at + 64 <= len(data):
+            magic, kind, stream, number, n_bytes, _, _, used = struct.unpack_from("<IIIIQqQQ", data, at)
+            if magic != 0x4b4e4843:
+                at += 4096
+                continue
+            records = data[at + 64:at + 64 + min(used, 900)]
+            text += bytes([kind | stream << 2, number]) + len(records).to_bytes(2, "little") + records
+            at += n_bytes
+        yield text[:4000]
+
+
 def parts(texts):
     """The part of one rank, or of some, by every analysis."""
     said = json.loads(support.output("help", "--json"))
@@ -326,6 +398,11 @@ def main():
     write("where", [w.encode() for w in WHERE])
     tables = [bytes([i]) + text.encode() for i, text in enumerate(TABLES)]
     write("tables", tables + [t[:1] + mutate(t[1:], i) for i, t in enumerate(tables)])
+    write("csv", [bytes([255, i]) + text.encode() for i, text in enumerate(TABLES)] + [b"\3\2" + TABLES[4].encode()])
+    write("rows", [statements(tables) for tables in DATABASES])
+    write("share", [b"\0" + text for text in description()] + [b"\1", b"\1\x40\0\3", b"\1\x78\0\7\x10\0\1"])
+    write("recover", list(recordings()))
+    write("wire", requests())
     databases = [database(tables)[16:] for tables in DATABASES]
     write("db", databases + [mutate(d, i) for i, d in enumerate(databases)])
     job = [text for text in plain if text.count(b"ncclDevKernel") > 1][:1] * 2
@@ -339,7 +416,8 @@ def main():
     write("cache", [b"\0" + random.randbytes(5 * n) for n in (1, 2, 5, 20)]
           + [b"\0" + bytes([at, 0, 0, 0, 255]) for at in range(0, 64, 7)] + [b"\1", b"\1" + bytes(64)]
           + [b"\2" + random.randbytes(5 * n) for n in (1, 2, 3)]
-          + [b"\2" + at.to_bytes(4, "little") + b"\xff" for at in range(80, 2000, 97)])
+          + [b"\2" + at.to_bytes(4, "little") + b"\xff" for at in range(80, 2000, 97)]
+          + [bytes([240, section, 0, 0, 0, 7]) for section in range(0, 52, 3)])
 
 
 if __name__ == "__main__":

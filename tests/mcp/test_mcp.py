@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import struct
+import xml.etree.ElementTree
 import zlib
 
 import pytest
@@ -159,6 +160,22 @@ def test_the_picture_is_one(session):
     assert {1, 6} <= set(pixels)
     svg = session.call("timeline", run="train", format="svg")["content"][1]["resource"]
     assert svg["mimeType"] == "image/svg+xml" and "</svg>" in svg["text"] and "nn.Module: GPT" in svg["text"]
+
+
+def test_names_in_pictures(tmp_path):
+    """A picture is well-formed XML of boxes and texts, whatever names it shows and wherever they are cut."""
+    names = ["<script>alert(1)</script>", '"/><image href="//evil/x"/>', "]]></text></svg><svg onload=x>", "&amp;&#0;<!-- -->", "\u00e9" * 300,
+             "a" + "\u4f60" * 300, "\U0001f600" * 300, "\x01\x1b[31m\ufffe", "<?xml version='1.0'?>"]
+    events = [{"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 100 * i, "dur": 90 + i} for i, name in enumerate(names)]
+    (tmp_path / "a.json").write_text(json.dumps({"traceEvents": events}))
+    with Client(tmp_path) as client:
+        (run,) = [resource["name"] for resource in client.ask("resources/list")["result"]["resources"]]
+        text = client.call("timeline", run=run, format="svg")["content"][1]["resource"]["text"]
+    assert "\ufffd" not in text
+    elements = list(xml.etree.ElementTree.fromstring(text).iter())
+    assert {element.tag.split("}")[1] for element in elements} == {"svg", "rect", "text"}
+    assert {key for element in elements for key in element.attrib} <= {"viewBox", "x", "y", "width", "height", "fill", "font-size"}
+    assert sum(element.tag.endswith("text") for element in elements) >= len(names) - 1
 
 
 def test_resources(session):

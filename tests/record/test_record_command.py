@@ -96,6 +96,18 @@ def test_a_link_at_the_part_is_not_written_through(tmp_path):
     assert not (tmp_path / "t.json.part").is_symlink()
 
 
+def test_a_part_of_another_program_is_left_alone(tmp_path):
+    """What lies there under the name of the part was recorded by another program, or forged: no files are made of it."""
+    part = killed_part(tmp_path)
+    before = part.read_bytes()
+    done = support.run("record", "-o", tmp_path / "new.json", "--et", tmp_path / "t.json", "--", "true")
+    assert done.returncode == 0 and b"of an earlier program" in done.stderr and b"was killed" not in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == [part.name] and part.read_bytes() == before
+    done = support.run("record", "-o", tmp_path / "new.json", "--et", tmp_path / "t.json", "--", PROGRAM, "abort")
+    assert done.returncode == 128 + signal.SIGABRT and b"was killed" in done.stderr
+    assert set(annotations(tmp_path / "new.json")) == RANGES and not part.exists()
+
+
 def test_recovery_stays_beside_the_part(tmp_path):
     """The part says where its files were to go; whoever recovers it wants them here, and keeps what is there."""
     there, here = tmp_path / "there", tmp_path / "here"

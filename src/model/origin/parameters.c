@@ -340,7 +340,7 @@ static struct ht_piece find_call(const char *at, const char *end)
 			return (struct ht_piece){ at, (int)n };
 		at += n;
 	}
-	return (struct ht_piece){ 0 };
+	return (struct ht_piece){ "", 0 };
 }
 
 static enum ht_status add_module(
