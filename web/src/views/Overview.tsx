@@ -12,8 +12,10 @@ import { useApp } from "../app/context";
 import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
 import type { Finding } from "../app/findings";
 import { NextLink } from "../app/Head";
+import { filesOf, usePartial } from "../app/Health";
 import { nextLink, verbLink } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { formatRanges } from "../app/ranges";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
@@ -83,7 +85,9 @@ function Figures(props: { rows: Rows }) {
 
 function Verdict() {
   const { run } = useApp();
-  const ranks = rankList(run);
+  const ranks = rankList(run), notAll = usePartial().length > 0 || filesOf(run).some((file) => file.state === "failed");
+  // of a run that is not whole: which ranks it is said of
+  const made = notAll ? ` · of ${ranks.length === 1 ? "rank" : "ranks"} ${formatRanges(ranks)}` : "";
   const devices = [...new Set(run.workers.map((worker) => worker.device).filter(Boolean))];
   return (
     <Ask verb="summary" what="Reading the verdict …">
@@ -102,7 +106,10 @@ function Verdict() {
                 ].join(" · ")}
               </p>
               {missing ? <p class="banner" role="status">{capital(missing.text)}.</p> : null}
-              <h1>{head ? head.heading : rows.table.title}</h1>
+              <h1>
+                {head ? head.heading : rows.table.title}
+                {made}
+              </h1>
               <p class="lead">
                 {head?.detail ? <>{capital(head.detail)}. </> : null}
                 {time && head !== time ? <>{time.heading}. </> : null}
