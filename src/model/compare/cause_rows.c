@@ -36,8 +36,8 @@ static const char *what_of(enum ht_cause_kind kind)
 		[HT_CAUSE_COPY] = "copy",
 		[HT_CAUSE_TRANSFER] = "transfer",
 		[HT_CAUSE_CPU] = "CPU",
-		[HT_CAUSE_RANK_WAIT] = "waiting for a rank",
-		[HT_CAUSE_DEVICE_WAIT] = "waiting for the device",
+		[HT_CAUSE_RANK_WAIT] = "rank wait",
+		[HT_CAUSE_DEVICE_WAIT] = "device wait",
 	};
 	return words[kind];
 }

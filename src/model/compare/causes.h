@@ -55,28 +55,29 @@ static inline bool ht_cause_is_consequence(const struct ht_cause *cause)
 }
 
 /* View causes of diff. */
-#define HT_CAUSE_COLUMNS(COLUMN)                                                                   \
-	COLUMN(HT_CAUSE_ROLE, "role", HT_STR, HT_KEY,                                              \
-	        "cause, or consequence: time that passes until something else is over", NULL)      \
-	COLUMN(HT_CAUSE_WHAT, "what", HT_STR, HT_KEY,                                              \
-	        "kernel, copy, transfer, CPU, waiting for a rank or waiting for the device", NULL) \
-	COLUMN(HT_CAUSE_RANKS, "ranks", HT_STR, HT_KEY, "ranks whose change it is", NULL)          \
-	COLUMN(HT_CAUSE_NAME, "name", HT_STR, HT_KEY,                                              \
-	        "kernel, copy, operator or call; null: communication as a whole", NULL)            \
-	COLUMN(HT_CAUSE_SOURCE, "source", HT_STR, HT_MEASURE,                                      \
-	        "line of the user's code that launches most of it", NULL)                   \
-	COLUMN(HT_CAUSE_CHANGE, "change", HT_STR, HT_MEASURE,                                      \
-	        "added, removed, more or fewer calls; slower or faster", NULL)                     \
-	COLUMN(HT_CAUSE_CONTROL_NS, "control_step_ns", HT_DURATION_F64, HT_MEASURE,                \
-	        "time per step in the baseline, mean over these ranks", NULL)                      \
-	COLUMN(HT_CAUSE_TEST_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                      \
-	        "time per step in this run", NULL)                                                 \
-	COLUMN(HT_CAUSE_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                      \
-	        "this run minus the baseline, per step", NULL)                                     \
-	COLUMN(HT_CAUSE_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                 \
-	        "lower end of its 95 % interval over steps", NULL)                                 \
-	COLUMN(HT_CAUSE_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)            \
-	COLUMN(HT_CAUSE_SHARE, "share", HT_RATIO, HT_MEASURE,                                      \
+#define HT_CAUSE_COLUMNS(COLUMN)                                                                                                                \
+	COLUMN(HT_CAUSE_ROLE, "role", HT_STR, HT_KEY,                                                                                           \
+	        "cause, or consequence: time that passes until something else is over", NULL)                                                   \
+	COLUMN(HT_CAUSE_WHAT, "what", HT_STR, HT_KEY,                                                                                           \
+	        "kernel, copy, transfer, CPU; rank wait: waiting for the rank that comes last; device wait: in calls that wait for the device", \
+	        NULL)                                                                                                                           \
+	COLUMN(HT_CAUSE_RANKS, "ranks", HT_STR, HT_KEY, "ranks whose change it is", NULL)                                                       \
+	COLUMN(HT_CAUSE_NAME, "name", HT_STR, HT_KEY,                                                                                           \
+	        "kernel, copy, operator or call; null: communication as a whole", NULL)                                                         \
+	COLUMN(HT_CAUSE_SOURCE, "source", HT_STR, HT_MEASURE,                                                                                   \
+	        "line of the user's code that launches most of it", NULL)                                                                       \
+	COLUMN(HT_CAUSE_CHANGE, "change", HT_STR, HT_MEASURE,                                                                                   \
+	        "added, removed, more or fewer calls; slower or faster", NULL)                                                                  \
+	COLUMN(HT_CAUSE_CONTROL_NS, "control_step_ns", HT_DURATION_F64, HT_DETAIL,                                                              \
+	        "time per step in the baseline, mean over these ranks", NULL)                                                                   \
+	COLUMN(HT_CAUSE_TEST_NS, "test_step_ns", HT_DURATION_F64, HT_DETAIL,                                                                    \
+	        "time per step in this run", NULL)                                                                                              \
+	COLUMN(HT_CAUSE_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                                                                   \
+	        "this run minus the baseline, per step", NULL)                                                                                  \
+	COLUMN(HT_CAUSE_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                                                              \
+	        "lower end of its 95 % interval over steps", NULL)                                                                              \
+	COLUMN(HT_CAUSE_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                                                         \
+	COLUMN(HT_CAUSE_SHARE, "share", HT_RATIO, HT_MEASURE,                                                                                   \
 	        "step_diff_ns of the change in step time", NULL)
 HT_COLUMN_NUMBERS(HT_CAUSE_COLUMNS, HT_N_CAUSE_COLUMNS);
 extern const struct ht_column ht_cause_columns[HT_N_CAUSE_COLUMNS];

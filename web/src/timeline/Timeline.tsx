@@ -10,6 +10,7 @@ import { Rows } from "../app/rows";
 import { human, nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
+import { Baseline } from "./Baseline";
 import { askCounters } from "./counters";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
@@ -27,6 +28,7 @@ export interface TimelineProps {
   state: Readonly<Record<string, string>>;
   onState: (change: TimelineChange, replace?: boolean) => void;
 }
+  base?: Run | null;             // what it is compared with, on the same axis
 
 const KEYS: readonly [string, string][] = [
   ["W  S", "zoom in, out"], ["A  D", "to the left, to the right"], ["F", "fit the selection, or everything"], ["drag", "select a range"],
@@ -603,7 +605,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const link = (view: string, change: TimelineChange) => linkTo(parseRoute(location.hash), view, change);
 
   return (
-    <div class="tl">
+    <div class={props.base ? "tl both" : "tl"}>
       <div class="tl-tools">
         <h1>Timeline</h1>
         <span class="dim tl-clock">{clockText(tracks)}</span>
@@ -655,4 +657,5 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
       {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y + 16}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}
     </div>
   );
+      {props.base ? <Baseline base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
 }
