@@ -113,3 +113,15 @@ def test_the_page_shows_both(runs):
     with served.serving(runs) as url:
         served.wait_ready(url, 2)
         served.drive("compare.mjs", url)
+
+
+@needs_browser
+@served.needs_serve
+def test_the_critical_path_goes_over_the_events(runs):
+    """From rank to rank: the path of a step is the gemm of rank 3 and what follows from it."""
+    path = rows_of(served.table("critical-path", runs / "after", "--across", "--view", "path"))
+    longest = max(path, key=lambda row: row["duration_ns"])
+    assert (longest["rank"], longest["name"]) == (3, planted.GEMM)
+    with served.serving(runs) as url:
+        served.wait_ready(url, 2)
+        served.drive("path.mjs", url, f"{longest['rank']}:{longest['index']}")

@@ -18,17 +18,20 @@ import type { Choice, CounterSeries } from "./layout";
 import { Details, Selection, useAnswer } from "./Panel";
 import { keysText, marksText, parseKeys, parseMarks, parseRange, rangeText } from "./places";
 import type { Mark } from "./places";
+import { spansOn, useDrawnPath, usePath } from "./path";
+import type { Path } from "./path";
 import { Stage } from "./stage";
 import type { Range } from "./stage";
+import { Why } from "./Why";
 import "./timeline.css";
 
 export type TimelineChange = Readonly<Record<string, string | null | undefined>>;
 export interface TimelineProps {
   run: Run;
+  base?: Run | null;             // what it is compared with, on the same axis
   state: Readonly<Record<string, string>>;
   onState: (change: TimelineChange, replace?: boolean) => void;
 }
-  base?: Run | null;             // what it is compared with, on the same axis
 
 const KEYS: readonly [string, string][] = [
   ["W  S", "zoom in, out"], ["A  D", "to the left, to the right"], ["F", "fit the selection, or everything"], ["drag", "select a range"],
@@ -252,7 +255,7 @@ function Marks(props: { marks: readonly Mark[]; set: (marks: readonly Mark[]) =>
 interface Drawn { from: number; to: number; span: number }
 
 // Curves and paths of the rows on screen, for the view and as much on both sides.
-function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
+function useOverlays(stage: Stage, props: TimelineProps, choice: Choice, path: Path | null) {
   const drawn = useRef(new Map<string, Drawn>());
   const busy = useRef(new Set<string>());
   useEffect(() => {
@@ -263,6 +266,11 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
       const { from, to } = stage.view, span = to - from;
       for (const row of stage.layout.rows) {
         if (row.kind !== "overlay" || busy.current.has(row.key)) continue;
+        if (row.overlay === "critical") {
+          // of one path through all ranks: what of it is on this one
+          if (path && !stage.overlays.has(row.key)) stage.overlays.set(row.key, { unit: null, series: [], spans: spansOn(path, row.rank) });
+          continue;
+        }
         const y = stage.topOf(row), have = drawn.current.get(row.key);
         if (y > stage.height || y + row.height < 0) continue;
         if (have && have.from <= from && have.to >= to && have.span < span * 4 && have.span > span / 4) continue;
@@ -288,7 +296,7 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
       busy.current.clear();
       stage.onDrawn = () => undefined;
     };
-  }, [stage, choice.overlays.join()]);
+  }, [stage, choice.overlays.join(), path]);
 }
 
 // ---- all of it ----
@@ -313,7 +321,9 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   if (!drag.current?.moved) stage.range = range;
   stage.marks = marks;
   useViewInUrl(stage, props);
-  useOverlays(stage, props, choice);
+  const path = usePath(run, tracks.ranks.length, state, choice.overlays.includes("critical"));
+  useDrawnPath(stage, path);
+  useOverlays(stage, props, choice, path);
 
   const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
   const search = useSearch(props, stage, (id) => chooseEvent(id, true));
@@ -647,8 +657,10 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         {layout.rows.length === 0 ? <p class="tl-none">No rank is chosen, or the trace has no spans.</p> : null}
         {help ? <div class="tl-keys" role="dialog" aria-label="Keys of the timeline"><h2>Keys</h2><dl>{KEYS.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl></div> : null}
       </div>
+      {props.base ? <Baseline base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
       {eventId || range ? (
         <aside class="tl-panel" aria-label="Details">
+          {eventId && path ? <Why run={run} state={state} path={path} event={eventId} onEvent={chooseEvent} /> : null}
           {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
           {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
           {range ? <Selection range={range} sums={sums} counters={counterSums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
@@ -657,5 +669,4 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
       {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y + 16}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}
     </div>
   );
-      {props.base ? <Baseline base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
 }
