@@ -22,7 +22,7 @@ struct report_extra {
 	size_t n_series, n_of; /* of curves: how many are drawn, and of how many */
 };
 
-#define REPORT_MAX_EXTRAS 16
+#define REPORT_MAX_EXTRAS 24
 
 #define REPORT_MAX_CURVES 6
 

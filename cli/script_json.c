@@ -126,6 +126,8 @@ static void write_columns(struct script_json *json, const ht_table *table)
 		script_json_raw(json, i > 0 ? ",{" : "{");
 		script_json_key(json, "name", true);
 		script_json_text(json, column->name);
+		script_json_key(json, "label", false);
+		script_json_text(json, ht_table_column_label(table, i));
 		script_json_key(json, "type", false);
 		script_json_text(json, ht_type_name(column->type));
 		script_json_key(json, "unit", false);
@@ -205,6 +207,65 @@ static size_t write_rows(
 	return n_left;
 }
 
+static void write_value(struct script_json *json, const struct ht_note_value *value)
+{
+	switch (value->type) {
+	case HT_STR: script_json_text(json, value->str); break;
+	case HT_F64:
+	case HT_DURATION_F64:
+	case HT_RATIO: put_f64(json, value->f64); break;
+	default: script_json_i64(json, value->i64); break;
+	}
+}
+
+static void write_next(struct script_json *json, const struct ht_note *note)
+{
+	script_json_key(json, "next", false);
+	if (note->next == NULL) {
+		script_json_raw(json, "null");
+		return;
+	}
+	script_json_raw(json, "{");
+	script_json_key(json, "verb", true);
+	script_json_text(json, note->next);
+	script_json_key(json, "args", false);
+	script_json_raw(json, "{");
+	for (size_t i = 0; i < note->n_next_args; i++) {
+		script_json_key(json, note->next_args[i].name, i == 0);
+		script_json_text(json, note->next_args[i].value);
+	}
+	script_json_raw(json, "}}");
+}
+
+/* The notes as data. */
+static void write_findings(struct script_json *json, const ht_table *table)
+{
+	const struct ht_note *note;
+	script_json_key(json, "findings", false);
+	script_json_raw(json, "[");
+	for (size_t i = 0; (note = ht_table_note_at(table, i)) != NULL; i++) {
+		script_json_raw(json, i > 0 ? ",{" : "{");
+		script_json_key(json, "severity", true);
+		script_json_text(json, note->severity == HT_NOTE_WARNING ? "warning" : "info");
+		script_json_key(json, "kind", false);
+		script_json_text(json, note->kind);
+		script_json_key(json, "state", false);
+		script_json_text(json, note->state);
+		script_json_key(json, "sentence", false);
+		script_json_text(json, note->text);
+		script_json_key(json, "values", false);
+		script_json_raw(json, "{");
+		for (size_t k = 0; k < note->n_values; k++) {
+			script_json_key(json, note->values[k].name, k == 0);
+			write_value(json, &note->values[k]);
+		}
+		script_json_raw(json, "}");
+		write_next(json, note);
+		script_json_raw(json, "}");
+	}
+	script_json_raw(json, "]");
+}
+
 void script_json_table(
         struct script_json *json, const ht_table *table, const bool *kept, size_t max_bytes)
 {
@@ -224,6 +285,7 @@ void script_json_table(
 		script_json_text(json, ht_table_note(table, i));
 	}
 	script_json_raw(json, "]");
+	write_findings(json, table);
 	script_json_key(json, "hidden", false);
 	script_json_i64(json, (int64_t)(ht_table_n_hidden(table) + n_left));
 	script_json_key(json, "bar", false);

@@ -2653,7 +2653,7 @@ class Session:
         self,
         other: Session,
         *,
-        view: Literal['rows', 'summary', 'operators', 'kernels', 'modules', 'memory'] = 'rows',
+        view: Literal['rows', 'summary', 'causes', 'ranks', 'operators', 'kernels', 'modules', 'memory'] = 'rows',
         device: Literal['all', 'cpu', 'gpu'] = 'all',
         by: Literal['name', 'path', 'shape'] = 'name',
         all_rows: bool = False,
@@ -2682,7 +2682,7 @@ class Session:
 
         Arguments:
             other: the session to compare with; self is the baseline
-            view: names that explain the difference; step and GPU time only; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, operators, kernels, modules, memory)
+            view: names that explain the difference; step and GPU time only; causes before consequences; each rank by itself; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, causes, ranks, operators, kernels, modules, memory)
             device: which rows to compare (all, cpu, gpu)
             by: what makes two events the same; of operators name or shape (name, path, shape)
             all_rows: show every row, also those that may be noise

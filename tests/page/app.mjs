@@ -46,8 +46,8 @@ export function says(title, value, column) {
   return typeof value === "number" && !Number.isInteger(value) ? Number(shown) === value : shown === String(value);
 }
 
-// Columns that the page adds to those of the engine; tests/page/code.mjs looks into them.
-const EXTRA = ["your_code"];
+// Columns that the page adds to those of the engine; tests/page/code.mjs and compare.mjs look into them.
+const EXTRA = ["your_code", "baseline", "change"];
 
 // The rows in sight are the first of the command line's, value by value.
 export function checkTable(what, got, wanted) {

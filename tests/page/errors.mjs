@@ -3,6 +3,7 @@
 // Files are put and removed here, while the page is open.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { check, go, launch, open, settle } from "./app.mjs";
+import { quiet, violations } from "./browser.mjs";
 
 const [scenario, url, logdir, file] = process.argv.slice(2);
 const WAIT_MS = 30000;
@@ -46,6 +47,38 @@ const SCENARIOS = {
     await says(page, ".strip.failed .file-error", "straggler_rank1");
     const rows = await page.locator('section[data-verb="temporal-breakdown"] tbody tr').count();
     check("ranks that are shown", rows, 3);
+  },
+
+  // each way in which a run is not whole has a banner that names it, in both themes; the headline names the ranks that it is made from, and of a file that is cut there is none
+  async incomplete(page) {
+    const runs = {
+      norank: { words: ["4 ranks or more, of which 3 are here", "Not here: rank 2."], head: /^Bound by .* · of ranks 0-1,3$/s },
+      nostep: { words: ["Ranks do not issue the same collectives", "step 3", "on rank 1"], head: /^Bound by .* · of ranks 0-3$/s },
+      unread: { words: ["1 file of 4 could not be read", "straggler_rank1"], head: /^Bound by .* · of ranks 0,2-3$/s },
+      cut: { words: ["Data is missing", "ends in the middle"], head: /^(?!.*bound by)(?!.*waiting)/is },
+    };
+    for (const theme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme: theme });
+      for (const [run, { words, head }] of Object.entries(runs)) {
+        await go(page, `#/${run}/overview`);
+        await quiet(page);
+        const said = (await page.locator(".main .strip").allInnerTexts()).join(" ").replace(/\s+/g, " ");
+        for (const word of words) if (!said.includes(word)) throw new Error(`${run}: "${word}" is not in "${said}"`);
+        const heading = await page.locator(".main h1").innerText();
+        if (!heading || !head.test(heading)) throw new Error(`${run}: the headline is "${heading}"`);
+        for (const width of [390, 2560]) {
+          await page.setViewportSize({ width, height: 900 });
+          await quiet(page);
+          check(`${run} at ${width}`, await page.evaluate(() => document.querySelector(".main").scrollWidth <= document.querySelector(".main").clientWidth), true);
+        }
+        await page.setViewportSize({ width: 1280, height: 900 });
+        check(`${run} ${theme}: axe`, await violations(page), []);
+      }
+    }
+    await go(page, "#/whole/overview");
+    await quiet(page);
+    check("a whole run has none", await page.locator(".main .strip").count(), 0);
+    if (!/^Bound by waiting for rank 2[^·]*$/.test(await page.locator(".main h1").innerText())) throw new Error("the headline of a whole run is another one");
   },
 
   // a file that ends in the middle is shown as far as it goes, and the dot says that data was lost

@@ -18,6 +18,16 @@ async function rowsOf(page, verb, columns, n) {
   }, [columns, n]);
 }
 
+const A4 = { format: "A4", margin: { top: "12mm", bottom: "12mm", left: "12mm", right: "12mm" } };
+const FOOT = 12 / 25.4 * 72 + 36; // points: the margin, and three lines of what a title is the title of
+
+// Titles whose place is too close to the foot of their page, by the outline of the file.
+function orphans(pdf) {
+  const titles = [...pdf.matchAll(/\/Title ([^\n]*)\n\/Dest \[\d+ 0 R \/XYZ [\d.]+ ([\d.]+)/g)];
+  if (titles.length < 10) throw new Error(`the outline has ${titles.length} titles`);
+  return titles.filter(([, , y]) => Number(y) < FOOT).map(([, title]) => title);
+}
+
 try {
   const { page, errors } = await open(browser, url, { width: 1400 });
   await page.waitForSelector(".rp-verdict h1");
@@ -79,10 +89,15 @@ try {
     await other.page.close();
   }
 
+  // the bars of steps are the page's: waiting apart from transfer
+  const legend = await page.locator("figure", { hasText: "Time breakdown of the steps" }).locator(".ht-legend").innerText();
+  for (const word of ["compute", "transfer", "waiting for a rank"]) if (!legend.includes(word)) throw new Error(`the step bars have no ${word}: ${legend}`);
+
   // paper: light, all sections, nothing cut off at the right
-  const pdf = await page.pdf({ format: "A4", path: `${pictures}.pdf`, margin: { top: "12mm", bottom: "12mm", left: "12mm", right: "12mm" } });
+  const pdf = await page.pdf({ ...A4, path: `${pictures}.pdf` });
   const pages = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
   if (pages < 3 || pages > 60) throw new Error(`${pages} pages`);
+  check("titles at the foot of a page", orphans((await page.pdf({ ...A4, outline: true, tagged: true })).toString("latin1")), []);
   check("errors", errors, []);
 } finally {
   await browser.close();

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page when there is nothing to show, when files are broken or go away, and when names are hostile."""
+import gzip
 import json
 import shutil
 
@@ -52,6 +53,25 @@ def test_one_of_four_ranks_is_cut_off(tmp_path):
     path = put_ranks(tmp_path / "ranks")
     path.write_bytes(path.read_bytes()[:30000])
     drive("cut", tmp_path, 1)
+
+
+def without_step(path, name):
+    """The trace without what begins inside the step of that name."""
+    trace = json.loads(gzip.decompress(path.read_bytes()))
+    step = next(e for e in trace["traceEvents"] if e.get("name") == name and e["cat"] == "user_annotation")
+    start, end = step["ts"], step["ts"] + step["dur"]
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("ph") != "X" or not start <= e["ts"] <= end]
+    path.write_bytes(gzip.compress(json.dumps(trace).encode()))
+
+
+def test_what_is_missing_is_named(tmp_path):
+    """Lost data, a step and a rank that are not there, a file that cannot be read; and a run that has everything."""
+    paths = {name: put_ranks(tmp_path / name) for name in ("whole", "cut", "nostep", "norank", "unread")}
+    paths["cut"].write_bytes(paths["cut"].read_bytes()[:30000])
+    without_step(paths["nostep"], "ProfilerStep#4")
+    (tmp_path / "norank" / "straggler_rank2.pt.trace.json.gz").unlink()
+    paths["unread"].write_bytes(b"no gzip and no JSON")
+    drive("incomplete", tmp_path, 5)
 
 
 def test_run_is_deleted_while_open(tmp_path):

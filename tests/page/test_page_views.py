@@ -141,15 +141,15 @@ def test_diff(site, tmp_path):
     base = urllib.parse.quote(found["control"], safe="")
     change = capital(served.table("diff", root / "control", root / "test")["findings"][0]["sentence"])
     wanted = []
-    for view in ("rows", "operators", "kernels"):
-        wanted.append({"at": place(found["test"], "diff", f"base={base}&view={view}"), "charts": 1, "name": f"diff-{view}", "heading": change,
+    for view in ("causes", "ranks", "rows", "operators", "kernels"):
+        wanted.append({"at": place(found["test"], "diff", f"base={base}&view={view}"), "charts": view not in ("ranks", "causes"), "name": f"diff-{view}", "heading": change,
                        "tables": [{"verb": "diff", "wanted": served.table("diff", root / "control", root / "test", "--view", view)}]})
     # the other views show both runs, too
     wanted.append({"at": place(found["test"], "overview", f"base={base}"), "charts": 1, "name": "overview-against",
                    "tables": [], "says": [change]})
     wanted += [{"at": place(found["test"], verb, f"base={base}"), "charts": 1, "name": f"{verb}-against",
-                "tables": [{"verb": "diff", "wanted": served.table("diff", root / "control", root / "test", "--view", verb)}]}
-               for verb in ("kernels", "operators")]
+                "tables": [{"verb": "diff", "wanted": served.table("diff", root / "control", root / "test", *options)}]}
+               for verb, options in (("kernels", ("--view", "rows", "--device", "gpu", "--all-rows")), ("operators", ("--view", "operators")))]
     path = tmp_path / "wanted.json"
     path.write_text(json.dumps(wanted))
     served.drive("views.mjs", url, path, served.SCREENSHOTS)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import planted
 import support
 from test_components import drive
 from web import has_page, needs_browser
@@ -176,6 +177,17 @@ def test_the_page(tmp_path):
     verbs = ["summary", "kernels", "operators", "steps", "temporal-breakdown", "collectives", "launch-stats", "stragglers"]
     expected.write_text(json.dumps({verb: table(verb, "examples/straggler") for verb in verbs}))
     drive("report.mjs", path.as_uri(), expected, SCREENSHOTS / "report")
+
+
+@needs_page
+@needs_browser
+def test_what_changed_comes_first(tmp_path):
+    """With a base the page begins with the cause of the change, in the words of diff, and its causes."""
+    before, after, path = planted.write(tmp_path / "before", {}), planted.write(tmp_path / "after", {3: 30000.0}, seed=2), tmp_path / "report.html"
+    support.output("report", after, "--base", before, "-o", path)
+    findings = table("diff", before, after, "--view", "summary")["findings"]
+    said = next(one["sentence"] for one in findings if one["kind"] == "step-change")
+    drive("report_base.mjs", path.as_uri(), said[0].upper() + said[1:])
 
 
 @needs_page

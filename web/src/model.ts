@@ -14,6 +14,7 @@ export interface Column {
   unit: string | null;
   role: "key" | "measure" | "detail";
   sentence: string;        // what the number is, and of what: the tooltip
+  added?: "plain" | "signed"; // by the page, not by the engine; signed: more has a plus
 }
 
 // A cell: null is "no value". Events are texts "rank:row".

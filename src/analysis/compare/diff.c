@@ -35,8 +35,10 @@
 #include "model/compare/step_samples.h"
 #include "model/compare/use_compare.h"
 #include "model/compare/view_diff.h"
+#include "model/compare/work_lines.h"
 #include "model/compare/memory_diff.h"
 #include "model/policy.h"
+#include "model/compare/metric_text.h"
 #include "table/format.h"
 #include "base/checked.h"
 #include "base/sort.h"
@@ -126,6 +128,8 @@ HT_COLUMNS(of_summary, SUMMARY_COLUMNS);
 static const struct ht_schema schemas[] = {
 	{ "rows", of_rows, HT_COUNT(of_rows) },
 	{ "summary", of_summary, HT_COUNT(of_summary) },
+	{ "causes", ht_cause_columns, HT_N_CAUSE_COLUMNS },
+	{ "ranks", ht_rank_change_columns, HT_N_RANK_CHANGE_COLUMNS },
 	{ "operators", ht_op_diff_columns, HT_N_OP_DIFF_COLUMNS },
 	{ "kernels", ht_kernel_diff_columns, HT_N_KERNEL_DIFF_COLUMNS },
 	{ "modules", ht_module_diff_columns, HT_N_MODULE_DIFF_COLUMNS },
@@ -140,14 +144,14 @@ static const struct {
 } side_by_side[] = { { "operators", HT_DIFF_OPERATORS, 2 }, { "kernels", HT_DIFF_KERNELS, 3 },
 	{ "modules", HT_DIFF_MODULES, 4 } };
 
-/* The part's tables of paths, of utilisation and of memory. */
-enum { PATHS = 5, USE, HELD };
+/* The part's tables of paths, of utilisation, of memory and of lines of code. */
+enum { PATHS = 5, USE, HELD, LINES };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "rows",
-	        "names that explain the difference; step and GPU time only; or operators, kernels, modules, or "
-	        "lines that hold memory of both side by side",
-	        "rows|summary|operators|kernels|modules|memory" },
+	        "names that explain the difference; step and GPU time only; causes before consequences; each rank by itself; "
+	        "or operators, kernels, modules, or lines that hold memory of both side by side",
+	        "rows|summary|causes|ranks|operators|kernels|modules|memory" },
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
 	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
 	        "name|path|shape" },
@@ -175,7 +179,7 @@ const struct ht_analysis ht_analysis_diff = {
 	        .schemas = schemas,
 	        .n_schemas = HT_COUNT(schemas),
 	        .chosen_by = "view",
-	        .charts = "rows|summary|operators|kernels",
+	        .charts = "rows|summary|causes|ranks|operators|kernels",
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 2 },
@@ -186,7 +190,8 @@ const struct ht_analysis ht_analysis_diff = {
 	        { "modules", ht_module_group_columns, HT_N_MODULE_GROUP_COLUMNS },
 	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS },
 	        [USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS },
-	        [HELD] = { "held", ht_held_columns, HT_N_HELD_COLUMNS } },
+	        [HELD] = { "held", ht_held_columns, HT_N_HELD_COLUMNS },
+	        [LINES] = { "lines", ht_work_line_columns, HT_N_WORK_LINE_COLUMNS } },
 	.choose = ht_mem_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
@@ -218,8 +223,10 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 	struct ht_profile_tables tables = { .names = part->facts[0],
 		.steps = part->facts[1],
 		.paths = options.by == HT_BY_PATH ? part->facts[PATHS] : NULL };
-	if (options.gpu && !run->policy->compares_counts)
+	if (options.gpu && !run->policy->compares_counts) {
 		HT_TRY(ht_use_facts_put(run, false, part->facts[USE]));
+		HT_TRY(ht_work_lines_put(run, part->facts[LINES]));
+	}
 	return (run->policy->compares_counts ? ht_profile_put_rows : ht_profile_put)(
 	        run, &options, &tables);
 }
@@ -616,38 +623,13 @@ static void put_metric(
 	        table, SUMMARY_CHANGE_SHARE, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
 }
 
-/* "25.9 ms ± 1.2 %" of one side; the text lives in scratch. */
-static const char *say_side(struct ht_run *run, const struct ht_sample *side)
-{
-	char mean[HT_FORMAT_BYTES], spread[HT_FORMAT_BYTES];
-	double std = ht_sample_std(side);
-	ht_format_double(mean, HT_DURATION_F64, side->mean);
-	if (isnan(std) || side->mean <= 0)
-		return ht_arena_printf(run->scratch, "%s", mean);
-	ht_format_double(spread, HT_RATIO, std / side->mean);
-	return ht_arena_printf(run->scratch, "%s ± %s", mean, spread);
-}
-
-/* "step 25.9 ms ± 1.2 % → 18.4 ms ± 1.0 %, -29.0 %" */
-static const char *say_metric(struct ht_run *run, const char *what, const struct ht_sample *sides)
-{
-	char change[HT_FORMAT_BYTES] = "0";
-	const char *control = say_side(run, &sides[0]), *test = say_side(run, &sides[1]);
-	if (sides[0].mean > 0)
-		ht_format_double(change, HT_RATIO, sides[1].mean / sides[0].mean - 1);
-	if (!control || !test)
-		return NULL;
-	return ht_arena_printf(run->scratch, "%s %s → %s, %s%s", what, control, test,
-	        sides[1].mean > sides[0].mean ? "+" : "", change);
-}
-
 static enum ht_status set_headline(struct compare *compare, ht_table *table)
 {
 	struct ht_run *run = compare->run;
 	const struct ht_set_samples *control = &compare->samples.sets[0];
 	bool whole = control->n && control->numbers[0] == HT_NO_I64;
-	const char *step = say_metric(run, whole ? "Whole trace" : "Step time", compare->step);
-	const char *gpu = say_metric(run, "GPU time", compare->gpu);
+	const char *step = ht_metric_text(run, whole ? "Whole trace" : "Step time", compare->step);
+	const char *gpu = ht_metric_text(run, "GPU time", compare->gpu);
 	if (!step || !gpu)
 		return ht_fail_nomem(run->ctx);
 	bool has_gpu = compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0;
@@ -762,15 +744,36 @@ static enum ht_status put_summary(struct compare *compare, ht_table *table)
 	return HT_OK;
 }
 
+/* The rows of the view that was asked for, and the conclusion. */
+static enum ht_status put_view(struct compare *compare, ht_table *table)
+{
+	struct ht_run *run = compare->run;
+	bool is_causes = ht_run_is(run, "view", "causes"),
+	     is_ranks = ht_run_is(run, "view", "ranks");
+	struct ht_causes causes = { 0 };
+	if ((is_causes || is_ranks) && run->policy.refuse)
+		return run->policy.refuse(run, "causes of a change");
+	if (is_causes && compare->samples.k_paths)
+		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "leave --by path out",
+		        "causes have names, not paths");
+	if (!run->policy->compares_counts && !compare->samples.k_paths)
+		HT_TRY(ht_causes_find(&compare->samples, LINES, &causes));
+	if (is_causes)
+		HT_TRY(ht_causes_put(run, &causes, table));
+	else if (is_ranks)
+		HT_TRY(ht_rank_changes_put(&compare->samples, table));
+	else
+		HT_TRY((ht_run_is(run, "view", "summary") ? put_summary : put_rows)(
+		        compare, table));
+	return causes.list ? ht_step_change_note(&compare->samples, &causes, table) : HT_OK;
+}
+
 static enum ht_status compare_sides(struct compare *compare, ht_table *table)
 {
 	summarize(compare);
 	if (!compare->run->policy->compares_counts)
 		HT_TRY(set_headline(compare, table));
-	HT_TRY((ht_run_is(compare->run, "view", "summary") ? put_summary : put_rows)(
-	        compare, table));
-	if (!compare->run->policy->compares_counts && !compare->samples.k_paths)
-		HT_TRY(ht_step_change_note(&compare->samples, table));
+	HT_TRY(put_view(compare, table));
 	return add_notes(compare, table);
 }
 

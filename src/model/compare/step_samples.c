@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "table/optional.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* One row of a profile. Rows of parts that are spent are gone by the time that these are looked at. */
@@ -107,6 +108,34 @@ static enum ht_status add_steps(struct ht_step_samples *samples)
 		samples->gpu_ns[i] =
 		        samples->kernel_ns[i] + samples->copy_ns[i] + samples->comm_ns[i];
 	return HT_OK;
+}
+
+double *ht_step_samples_room(const struct ht_step_samples *samples)
+{
+	return ht_arena_alloc(samples->run->scratch, (2 * samples->n_values + 1) * sizeof(double));
+}
+
+void ht_step_samples_part(const struct ht_step_samples *samples, size_t i_part, double *room,
+        struct ht_sample *ret_own, struct ht_sample *ret_wait)
+{
+	const struct ht_part *part = &samples->parts->list[i_part];
+	const struct ht_set_samples *set = &samples->sets[part->side];
+	const ht_table *steps = part->facts[1];
+	double *own = room, *wait = room + samples->n_values;
+	size_t n = 0;
+	for (size_t row = 0; row < ht_table_n_rows(steps); row++) {
+		size_t step =
+		        find_step(set, ht_table_i64_or(steps, row, HT_STEP_NUMBER, HT_NO_I64));
+		if (step == SIZE_MAX || n == set->n)
+			continue;
+		double comm = (double)ht_table_i64(steps, row, HT_STEP_COMM_NS);
+		wait[n] = fmax(comm - samples->transfer_ns[set->first + step], 0);
+		own[n] = (double)ht_table_i64(steps, row, HT_STEP_KERNEL_NS) +
+		         (double)ht_table_i64(steps, row, HT_STEP_COPY_NS) + comm - wait[n];
+		n++;
+	}
+	*ret_own = ht_sample_of(own, n);
+	*ret_wait = ht_sample_of(wait, n);
 }
 
 /* ---- names ---- */

@@ -61,7 +61,12 @@ const char *ht_step_samples_name(struct ht_step_samples *samples);
 struct ht_sample ht_step_samples_of(
         const struct ht_step_samples *samples, const double *values, size_t side);
 struct ht_sample ht_step_samples_own(const struct ht_step_samples *samples, size_t side);
-/* The same of every part, its own steps. */
+/* Of one part per step: GPU activities without waiting for other ranks, and that waiting, which is communication beyond that of the rank
+ * which has least in the step. room is that of room, in scratch; NULL when out of memory. */
+double *ht_step_samples_room(const struct ht_step_samples *samples);
+void ht_step_samples_part(const struct ht_step_samples *samples, size_t i_part, double *room,
+        struct ht_sample *ret_own, struct ht_sample *ret_wait);
+/* The samples of every part of the name in hand, its own steps. */
 void ht_step_samples_by_part(const struct ht_step_samples *samples, struct ht_sample *ret_of);
 
 #endif

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the run can be trusted: the dot at the top, and behind it the notes of `health`, the files with how far
 // they are read, their errors, and the button that looks for new files.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { FileState, Run } from "../model";
 import { human } from "../ui/format";
 import { rescan } from "./api";
 import { useApp } from "./context";
+import { capital } from "./findings";
+import { useTable } from "./hooks";
 import { Popover } from "./Popover";
+import { formatRanges } from "./ranges";
 import { linkTo } from "./route";
+import { Rows } from "./rows";
 
 const LEVEL_WORD = { good: "good", notes: "notes", lost: "data lost", unknown: "reading" } as const;
 
@@ -172,21 +176,70 @@ export function LostStrip() {
   );
 }
 
+// Checks of health that say that a part of the job is not there, and what that part is.
+const PARTIAL = ["missing_ranks", "collective_mismatch"];
+
+export interface Partial {
+  sentence: string;
+  weakens: string;
+}
+
+// Ranks whose traces are not here, and steps in which ranks lack calls of others.
+export function usePartial(): readonly Partial[] {
+  const { run, route } = useApp();
+  const where = PARTIAL.map((check) => `check == "${check}"`).join(" or ");
+  const known = run.health.level === "notes" || run.health.level === "lost";
+  const { table } = useTable(run, known && isShown(run) ? "health" : null, { span: route.query.span, where, top: "all" });
+  return useMemo(() => {
+    if (!table) return [];
+    const rows = new Rows(table), said = new Map<string, Partial>();
+    for (const row of rows.all) said.set(rows.text(row, "check"), { sentence: rows.text(row, "sentence"), weakens: rows.text(row, "weakens") });
+    return [...said.values()];
+  }, [table]);
+}
+
+// Ranks below the highest that are not here.
+export function absentRanks(run: Run): number[] {
+  const here = new Set(run.workers.map((worker) => worker.rank)), highest = Math.max(-1, ...[...here].map((rank) => rank ?? -1));
+  return Array.from({ length: highest + 1 }, (_, rank) => rank).filter((rank) => !here.has(rank));
+}
+
+// Ranks or steps that are missing: which, and what to read with care.
+export function PartialStrip() {
+  const { route, run } = useApp();
+  const partial = usePartial(), absent = absentRanks(run);
+  if (partial.length === 0) return null;
+  return (
+    <div class="strip failed lost partial" role="status">
+      <strong>{partial.map((one) => capital(one.sentence)).join("; ")}.</strong>{" "}
+      {absent.length > 0 ? `Not here: ${absent.length === 1 ? "rank" : "ranks"} ${formatRanges(absent)}. ` : ""}
+      {run.health.notes.filter((note) => !partial.some((one) => one.sentence === note)).map((note) => `${capital(note)}. `)}
+      Read with care: {partial.map((one) => one.weakens).join("; ")}. <a href={linkTo(route, "analysis", {}, "health")}>All checks →</a>
+    </div>
+  );
+}
+
+const NAMED = 3;
+
 // Files that failed are never silent.
 export function FailedStrip() {
   const { run } = useApp();
   const failed = filesOf(run).filter((file) => file.state === "failed");
   if (failed.length === 0 || !isShown(run)) return null;
   return (
-    <details class="strip failed" role="alert">
-      <summary>
-        {failed.length === 1 ? "1 file" : `${failed.length} files`} of {filesOf(run).length} could not be read
-      </summary>
-      <ul class="files">
-        {failed.map((file) => (
-          <FileLine key={file.path} file={file} />
-        ))}
-      </ul>
-    </details>
+    <div class="strip failed" role="alert">
+      <details>
+        <summary>
+          {failed.length === 1 ? "1 file" : `${failed.length} files`} of {filesOf(run).length} could not be read:{" "}
+          {failed.slice(0, NAMED).map((file) => file.path).join(", ")}
+          {failed.length > NAMED ? " …" : ""}
+        </summary>
+        <ul class="files">
+          {failed.map((file) => (
+            <FileLine key={file.path} file={file} />
+          ))}
+        </ul>
+      </details>
+    </div>
   );
 }

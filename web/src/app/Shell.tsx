@@ -9,7 +9,7 @@ import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
 import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
-import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, LostStrip, Rescan } from "./Health";
+import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, LostStrip, PartialStrip, Rescan } from "./Health";
 import { useRuns } from "./hooks";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
@@ -253,6 +253,7 @@ function Frame(props: { lost: string | null }) {
         <LoadingStrip />
         <FailedStrip />
         <LostStrip />
+        <PartialStrip />
         <Guard resetKey={`${app.run.id} ${app.route.view} ${app.route.sub}`}>
           <Tabs />
           <Middle />

@@ -8,6 +8,7 @@ import { DataTable } from "../ui/DataTable";
 import type { DataTableProps, SortKey } from "../ui/DataTable";
 import { tableUrl } from "./api";
 import type { Query } from "./api";
+import { useAgainst } from "./baseline";
 import { lineText, useLines, withLines, YOUR_CODE } from "./code";
 import { analysisOf, chosen, useApp } from "./context";
 import { conclusionOf, Findings, queryOf } from "./Head";
@@ -245,10 +246,11 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
   const { rows, given, query } = props;
   const view = useMemo(() => shown(rows, given), [rows, given.keep, given.hide?.join()]);
   const lines = useLines(given.code);
-  const lined = useMemo(() => (lines ? withLines(view.table, lines) : null), [view, lines]);
-  const table = lined?.table ?? view.table;
+  const against = useAgainst(view.table, given.url ? given.verb : null, query), both = against?.table ?? view.table;
+  const lined = useMemo(() => (lines ? withLines(both, lines) : null), [both, lines]);
+  const table = lined?.table ?? both;
   const wholeOf = (row: Row): Row => {
-    const cut = lined?.of.get(row) ?? row;
+    const wide = lined?.of.get(row) ?? row, cut = against?.of.get(wide) ?? wide;
     return view.whole.get(cut) ?? cut;
   };
   const onRow = given.onRow;
@@ -317,7 +319,9 @@ export function BothTable(props: VerbTableProps & { view: string }) {
     </>
   );
   if (!both) return <VerbTable {...given} tools={tools} />;
-  return <VerbTable verb="diff" query={{ view }} url onRow={given.onRow} tools={tools} />;
+  // of kernels the rows have intervals over steps
+  const query = view === "kernels" ? { view: "rows", device: "gpu", "all-rows": "true" } : { view };
+  return <VerbTable verb="diff" query={query} url onRow={given.onRow} tools={tools} />;
 }
 
 export function useParam(verb: string, name: string): Param | undefined {

@@ -9,6 +9,8 @@ import { Rows, type Row } from "../app/rows";
 import { classColor } from "../ui/colors";
 import { count, human, nsText } from "../ui/format";
 import { Bars } from "../ui/charts";
+import { DataTable } from "../ui/DataTable";
+import { became, changeWord, metricWord, rankBars, signed } from "../views/changes";
 import { bandwidthCurve, gpuTime, hasStepTimes, KernelBars, memoryCurve, metricsOf, OperatorBars, queueCurve, RankMap, StepStack, StepTimes } from "./charts";
 import { extraOf, type Report, sectionOf, tableOf } from "./data";
 import { StepTimeline } from "./Timeline";
@@ -20,19 +22,20 @@ export function NextLink({ report, finding }: { report: Report; finding: Finding
   return section ? <a href={`#${finding.next.verb}`}>{section.title} →</a> : <code class="dim">holotrace {finding.line}</code>;
 }
 
-function Figure({ name, value, note, tone }: { name: string; value: string; note?: string; tone?: string }) {
-  return <div class="rp-figure"><span>{name}</span><b class={tone}>{value}</b>{note && <small>{note}</small>}</div>;
+function Figure({ name, value, note, more, tone }: { name: string; value: string; note?: string; more?: string; tone?: string }) {
+  return <div class="rp-figure"><span>{name}</span><b class={tone}>{value}</b>{note && <small>{note}</small>}{more && <small>{more}</small>}</div>;
 }
 
 export function Verdict({ report }: { report: Report }) {
   const table = tableOf(report, "summary");
-  if (!table) return <h1>{report.name}</h1>;
+  const Title = report.base ? "h2" : "h1"; // what changed is the first then
+  if (!table) return <Title>{report.name}</Title>;
   const rows = new Rows(table), all = findingsOf(rows), { head, missing } = headline(all), time = timeOf(all);
   return (
     <div class="rp-verdict">
       <div>
         {missing && <p class="rp-banner" role="status">{capital(missing.text)}.</p>}
-        <h1>{head ? head.heading : report.name}</h1>
+        <Title>{head ? head.heading : report.name}</Title>
         <p class="rp-lead">{head?.detail && `${capital(head.detail)}. `}{time && time !== head && `${time.heading}. `}{head && <NextLink report={report} finding={head} />}</p>
       </div>
       <div class="rp-figures">{FIGURES.map(([kind, column, label, type]) => {
@@ -98,13 +101,6 @@ export function Pair({ children }: { children: ComponentChildren }) {
   return <div class="rp-pair">{children}</div>;
 }
 
-const signed = (rows: Rows, row: Row, name: string): string => {
-  const text = human(rows.cell(row, name), rows.column(name) ?? { type: "duration", unit: "ns" });
-  return (rows.number(row, name) ?? 0) > 0 ? `+${text}` : text;
-};
-
-const METRIC_WORDS: Record<string, string> = { step: "step", gpu: "GPU activity", comm: "communication" };
-
 function ChangeBars({ table, title, column, word }: { table: Table; title: string; column: string; word: (rows: Rows, row: Row) => string }) {
   const rows = new Rows(table), size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
   const most = [...rows.all].filter(row => size(row) > 0).sort((a, b) => size(b) - size(a)).slice(0, 10);
@@ -117,23 +113,29 @@ function ChangeBars({ table, title, column, word }: { table: Table; title: strin
 
 const direction = (column: string) => (rows: Rows, row: Row) => (rows.number(row, column) ?? 0) > 0 ? "slower" : "faster";
 
+// What changed comes first where there is a run to compare with: the cause in words, numbers with their noise, causes, ranks.
 export function Comparison({ report }: { report: Report }) {
   const summary = extraOf(report, "diff.summary"), rowsOf = extraOf(report, "diff.rows"), operators = extraOf(report, "diff.operators");
+  const causes = extraOf(report, "diff.causes"), ranks = extraOf(report, "diff.ranks");
   if (!report.base || !summary) return null;
-  const rows = new Rows(summary.table);
+  const rows = new Rows(summary.table), said = summary.table.findings?.find(one => one.kind === "step-change")?.sentence;
+  const changes = ranks ? rankBars(new Rows(ranks.table), 24) : null;
   return (
-    <section class="rp-block" id="compared">
-      <h2>Compared with {report.base} <span class="dim">this run less that one: + is slower, - is faster</span></h2>
+    <section class="rp-compared" id="compared">
+      <p class="dim rp-runs">{report.name} against {report.base}: + is slower, - is faster; intervals are over steps</p>
+      <h1>{said ? capital(said) : `Compared with ${report.base}`}</h1>
       <div class="rp-figures rp-left">{rows.all.map(row => {
-        const change = rows.number(row, "diff_ns") ?? 0;
-        return <Figure key={rows.text(row, "metric")} name={METRIC_WORDS[rows.text(row, "metric")] ?? rows.text(row, "metric")} value={signed(rows, row, "diff_ns")} tone={change > 0 ? "rp-more" : "rp-less"}
-          note={`${change > 0 ? "slower" : "faster"}: ${human(rows.cell(row, "control_ns"), { type: "duration", unit: "ns" })} → ${human(rows.cell(row, "test_ns"), { type: "duration", unit: "ns" })} (${signed(rows, row, "change_share")})`} />;
+        const metric = rows.text(row, "metric"), word = changeWord(rows, row);
+        return <Figure key={metric} name={metricWord(metric, "GPU")} value={signed(rows, row, "diff_ns")} tone={word.tone === "dim" ? undefined : `rp-${word.tone}`}
+          note={`${word.text}: ${became(rows, row)}`} more={word.interval ? `95 % interval ${word.interval}` : undefined} />;
       })}</div>
+      {causes && <><h2 class="rp-title">Causes first <span class="dim">changes beyond noise, per step; then what follows from them</span></h2><DataTable table={causes.table} few={8} notes={false} /></>}
       <Pair>
-        {rowsOf && <ChangeBars table={rowsOf.table} title="What changed most" column="diff_ns" word={(r, row) => r.text(row, "change") || direction("diff_ns")(r, row)} />}
+        {changes && changes.bars.length > 1 && <Bars title="Change of each rank" of={changes.of} unit="ns" signed bars={changes.bars} />}
+        {rowsOf && !causes && <ChangeBars table={rowsOf.table} title="What changed most" column="diff_ns" word={(r, row) => r.text(row, "change") || direction("diff_ns")(r, row)} />}
         {operators && <ChangeBars table={operators.table} title="Operators that changed most on the device" column="diff_device_self_ns" word={direction("diff_device_self_ns")} />}
       </Pair>
-      {summary.table.notes.map((note, i) => <p key={i} class="dim">{note}</p>)}
+      {summary.table.notes.slice(said ? 1 : 0).map((note, i) => <p key={i} class="dim">{note}</p>)}
       <p><a href="#diff">All differences →</a></p>
     </section>
   );
@@ -158,8 +160,8 @@ export function Overview({ report }: { report: Report }) {
   const kernels = tableOf(report, "kernels"), operators = tableOf(report, "operators");
   return (
     <>
-      <Verdict report={report} />
       <Comparison report={report} />
+      <Verdict report={report} />
       <Pair><StepStack report={report} /><Ranks report={report} /></Pair>
       <Advice report={report} />
       <div class="rp-block"><BusiestStep report={report} /></div>

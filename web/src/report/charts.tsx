@@ -2,7 +2,7 @@
 // The chart of each analysis, from its table: what costs most, parts of a whole, curves over time. A table that is not
 // named here gets bars of the share or time that it measures.
 import type { ComponentChildren } from "preact";
-import type { Column, Table } from "../model";
+import type { Cell, Column, Table } from "../model";
 import { Rows, type Row } from "../app/rows";
 import { classColor, SERIES } from "../ui/colors";
 import { human, isNumber, label } from "../ui/format";
@@ -104,12 +104,26 @@ export const queueCurve = (report: Report) => curves(extraOf(report, "queue-leng
 export const bandwidthCurve = (report: Report) => curves(extraOf(report, "memory-bandwidth"), "memory_bw_gbps", ["rank", "device", "name"],
   "Copy bandwidth over time", "sum of the running copies", "bandwidth");
 
-// The mean step of each rank, or each step of the only one.
+// The sums of each rank, as the page has them; null where the report does not hold all steps.
+function byRank(table: Table | null): Table | null {
+  const at = table?.columns.findIndex(column => column.name === "rank") ?? -1;
+  if (!table || table.hidden > 0 || at < 0) return null;
+  const sums = new Map<Cell, Cell[]>();
+  for (const row of table.rows) {
+    const sum = sums.get(row[at] ?? null);
+    if (!sum) sums.set(row[at] ?? null, [...row]);
+    else row.forEach((cell, i) => { if (i !== at) sum[i] = typeof cell === "number" && typeof sum[i] === "number" ? sum[i] + cell : null; });
+  }
+  return { ...table, rows: [...sums.values()] };
+}
+
+// As on the page: the steps of each rank together, with waiting apart from transfer, or each step of the only one.
 export function StepStack({ report }: { report: Report }) {
-  const mean = extraOf(report, "steps.mean"), steps = tableOf(report, "steps");
+  const ranks = byRank(tableOf(report, "distributed")), mean = extraOf(report, "steps.mean"), steps = tableOf(report, "steps");
+  if (report.ranks > 1 && ranks) return stacked(DISTRIBUTED_PARTS, "Time breakdown of the steps", "sum over the steps of each rank", ["rank"])(ranks);
   if (report.ranks > 1 && mean) return stacked(STEP_PARTS, "Time breakdown of a step", "the mean step of each rank", ["rank"])(mean.table);
   if (!steps) return null;
-  return stacked(STEP_PARTS, "Time breakdown of a step", "each step", ["rank", "step"])(steps);
+  return stacked(STEP_PARTS, "Time breakdown of the steps", "each step", ["rank", "step"])(steps);
 }
 
 // Fewer than three steps are no curve.

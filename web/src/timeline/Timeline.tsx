@@ -10,6 +10,7 @@ import { Rows } from "../app/rows";
 import { human, nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
+import { Baseline } from "./Baseline";
 import { askCounters } from "./counters";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
@@ -17,13 +18,17 @@ import type { Choice, CounterSeries } from "./layout";
 import { Details, Selection, useAnswer } from "./Panel";
 import { keysText, marksText, parseKeys, parseMarks, parseRange, rangeText } from "./places";
 import type { Mark } from "./places";
+import { spansOn, useDrawnPath, usePath } from "./path";
+import type { Path } from "./path";
 import { Stage } from "./stage";
 import type { Range } from "./stage";
+import { Why } from "./Why";
 import "./timeline.css";
 
 export type TimelineChange = Readonly<Record<string, string | null | undefined>>;
 export interface TimelineProps {
   run: Run;
+  base?: Run | null;             // what it is compared with, on the same axis
   state: Readonly<Record<string, string>>;
   onState: (change: TimelineChange, replace?: boolean) => void;
 }
@@ -250,7 +255,7 @@ function Marks(props: { marks: readonly Mark[]; set: (marks: readonly Mark[]) =>
 interface Drawn { from: number; to: number; span: number }
 
 // Curves and paths of the rows on screen, for the view and as much on both sides.
-function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
+function useOverlays(stage: Stage, props: TimelineProps, choice: Choice, path: Path | null) {
   const drawn = useRef(new Map<string, Drawn>());
   const busy = useRef(new Set<string>());
   useEffect(() => {
@@ -261,6 +266,11 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
       const { from, to } = stage.view, span = to - from;
       for (const row of stage.layout.rows) {
         if (row.kind !== "overlay" || busy.current.has(row.key)) continue;
+        if (row.overlay === "critical") {
+          // of one path through all ranks: what of it is on this one
+          if (path && !stage.overlays.has(row.key)) stage.overlays.set(row.key, { unit: null, series: [], spans: spansOn(path, row.rank) });
+          continue;
+        }
         const y = stage.topOf(row), have = drawn.current.get(row.key);
         if (y > stage.height || y + row.height < 0) continue;
         if (have && have.from <= from && have.to >= to && have.span < span * 4 && have.span > span / 4) continue;
@@ -286,7 +296,7 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice) {
       busy.current.clear();
       stage.onDrawn = () => undefined;
     };
-  }, [stage, choice.overlays.join()]);
+  }, [stage, choice.overlays.join(), path]);
 }
 
 // ---- all of it ----
@@ -311,7 +321,9 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   if (!drag.current?.moved) stage.range = range;
   stage.marks = marks;
   useViewInUrl(stage, props);
-  useOverlays(stage, props, choice);
+  const path = usePath(run, tracks.ranks.length, state, choice.overlays.includes("critical"));
+  useDrawnPath(stage, path);
+  useOverlays(stage, props, choice, path);
 
   const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
   const search = useSearch(props, stage, (id) => chooseEvent(id, true));
@@ -603,7 +615,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const link = (view: string, change: TimelineChange) => linkTo(parseRoute(location.hash), view, change);
 
   return (
-    <div class="tl">
+    <div class={props.base ? "tl both" : "tl"}>
       <div class="tl-tools">
         <h1>Timeline</h1>
         <span class="dim tl-clock">{clockText(tracks)}</span>
@@ -645,8 +657,10 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         {layout.rows.length === 0 ? <p class="tl-none">No rank is chosen, or the trace has no spans.</p> : null}
         {help ? <div class="tl-keys" role="dialog" aria-label="Keys of the timeline"><h2>Keys</h2><dl>{KEYS.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl></div> : null}
       </div>
+      {props.base ? <Baseline base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
       {eventId || range ? (
         <aside class="tl-panel" aria-label="Details">
+          {eventId && path ? <Why run={run} state={state} path={path} event={eventId} onEvent={chooseEvent} /> : null}
           {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
           {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
           {range ? <Selection range={range} sums={sums} counters={counterSums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}

@@ -43,6 +43,8 @@ export class Stage {
   private readonly held = new Set<string>();
   onMoved: (settled: boolean) => void = () => undefined;
   onDrawn: () => void = () => undefined;
+  onPaint: (context: CanvasRenderingContext2D) => void = () => undefined;  // over the tracks, below the selection
+  readonly followers = new Set<() => void>();                              // who shows the same stretch of time
 
   constructor(fetchTile: (key: TileKey, signal: AbortSignal) => Promise<ArrayBuffer>) {
     this.tiles = new Tiles(fetchTile, () => this.redraw());
@@ -230,6 +232,7 @@ export class Stage {
       if (row.kind === "overlay") drawOverlay(context, this, row, this.overlays.get(row.key));
       if (row.kind === "rank" && !row.collapsed) drawSteps(context, this, row);
     }
+    this.onPaint(context);
     drawSelection(context, this);
     drawArrows(context, this);
     drawMarks(context, this, this.height);
@@ -240,5 +243,6 @@ export class Stage {
     top.restore();
     this.tell(canvas);
     this.onDrawn();
+    for (const follow of this.followers) follow();
   }
 }

@@ -88,7 +88,7 @@ function content({ table, laid, names, row, scale, props }: CellProps): Componen
     if (!props.onEvent) return id;
     return <button class="plain" onClick={e => { e.stopPropagation(); props.onEvent?.(id); }}>{id}</button>;
   }
-  const text = names.get(index)?.get(String(value)) ?? human(value, column);
+  const text = names.get(index)?.get(String(value)) ?? (column.added === "signed" && Number(value) > 0 ? "+" : "") + human(value, column);
   if (table.bar === column.name && isNumber(column.type)) {
     const share = Math.min(1, Math.max(0, Number(value) / scale));
     return <span class="ht-barred"><span class="ht-track" style={{ width: `${BAR_PX - 8}px` }}>
@@ -149,7 +149,7 @@ function Heading({ laid, keys, sortable, onClick, onResize }: {
     handle.addEventListener("pointercancel", stop);
   };
   return (
-    <th class={`ht-${laid.kind}`} scope="col" data-column={laid.column.name} data-extra={laid.extra ? "" : undefined}
+    <th class={`ht-${laid.kind}`} scope="col" data-column={laid.column.name} data-extra={laid.extra || laid.column.added ? "" : undefined}
       aria-sort={key ? (key.down ? "descending" : "ascending") : undefined}
       title={`${laid.column.sentence}${laid.column.sentence ? "\n" : ""}(${laid.column.name})`}>
       {sortable

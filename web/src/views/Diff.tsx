@@ -10,7 +10,8 @@ import { Ask, choicesOf, Empty, options, UrlSwitch, useParam, VerbTable } from "
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { DiffFigures } from "./Against";
-import { YourCode } from "./YourCode";
+import { Causes } from "./Causes";
+import { CodeLine } from "./YourCode";
 
 const VIEW_MEASURE: Readonly<Record<string, [difference: string, name: string]>> = {
   rows: ["step_diff_ns", "name"],
@@ -121,8 +122,9 @@ const isSnapshots = (run: Run) => run.workers.length > 0 && run.workers.every((w
 export function Diff() {
   const { route, run, base } = useApp();
   const onlyMemory = base !== null && isSnapshots(run) && isSnapshots(base);
-  const view = onlyMemory ? "memory" : (route.query.view ?? "rows");
-  const choices = choicesOf(useParam("diff", "view")).filter((choice) => choice.value !== "summary");
+  const view = onlyMemory ? "memory" : (route.query.view ?? "causes");
+  const known = choicesOf(useParam("diff", "view")).filter((choice) => choice.value !== "summary");
+  const choices = [...known.filter((choice) => choice.value === "causes"), ...known.filter((choice) => choice.value !== "causes")];
   const query: Query = { view, "all-rows": route.query["all-rows"], by: route.query.by };
   if (!base)
     return (
@@ -137,9 +139,11 @@ export function Diff() {
         title={`${run.name} against ${base.name}`}
         verb="diff"
         query={{ view: onlyMemory ? "memory" : "summary" }}
-        cause={({ values: { subject, rank } }) =>
-          typeof subject === "string" && !onlyMemory ? (
-            <YourCode name={subject} rank={rank === null || rank === undefined ? undefined : String(rank)} label="Launched at" />
+        cause={({ values: { source } }) =>
+          typeof source === "string" ? (
+            <p class="code-of">
+              <span class="dim">Your code:</span> <CodeLine source={source} />
+            </p>
           ) : null
         }
         lead={
@@ -149,7 +153,7 @@ export function Diff() {
           </>
         }
       >
-        {view === "memory" ? null : <UrlSwitch
+        {["memory", "causes", "ranks"].includes(view) ? null : <UrlSwitch
           name="all-rows"
           label="rows:"
           options={[
@@ -166,8 +170,15 @@ export function Diff() {
         ) : null}
       </Head>
       {onlyMemory ? null : <DiffFigures />}
-      <Changes view={view} query={query} />
-      <VerbTable url verb="diff" query={query} tools={onlyMemory ? undefined : <UrlSwitch name="view" label="compare:" options={choices} />} />
+      {onlyMemory ? null : <UrlSwitch name="view" label="compare:" options={choices} />}
+      {view === "causes" ? (
+        <Causes />
+      ) : (
+        <>
+          {view === "ranks" ? null : <Changes view={view} query={query} />}
+          <VerbTable url verb="diff" query={query} />
+        </>
+      )}
     </>
   );
 }

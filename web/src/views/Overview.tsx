@@ -12,15 +12,18 @@ import { useApp } from "../app/context";
 import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
 import type { Finding } from "../app/findings";
 import { NextLink } from "../app/Head";
+import { filesOf, usePartial } from "../app/Health";
 import { nextLink, verbLink } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { formatRanges } from "../app/ranges";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
-import type { Rows } from "../app/rows";
+import type { Row, Rows } from "../app/rows";
 import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
 import type { HeatMetric } from "./heat";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
 import { Against } from "./Against";
+import { byName, change, useBaseRows } from "./both";
 import { ShareBar } from "./ShareBar";
 
 function Evidence(props: { finding: Finding }) {
@@ -43,7 +46,7 @@ function eventTitle(id: string): string {
   return `rank ${rank}, event ${event}`;
 }
 
-function Figure(props: { label: string; value: string; title?: string; href?: string }) {
+function Figure(props: { label: string; value: string; title?: string; href?: string; note?: string }) {
   return (
     <div class="figure" title={props.title}>
       <span class="figure-label">{props.label}</span>
@@ -54,19 +57,21 @@ function Figure(props: { label: string; value: string; title?: string; href?: st
       ) : (
         <span class="figure-value">{props.value}</span>
       )}
+      {props.note ? <span class="figure-note">{props.note}</span> : null}
     </div>
   );
 }
 
 function Figures(props: { rows: Rows }) {
   const app = useApp(), { run } = app;
-  const { rows } = props, all = findingsOf(rows);
+  const { rows } = props, all = findingsOf(rows), before = useBaseRows("summary"), others = before ? findingsOf(before) : [];
   return (
     <div class="figures">
       {FIGURES.map(([kind, column, label, type]) => {
         const finding = ofKind(all, kind);
         const value = finding ? rows.number(finding.row, column) : null;
         if (!finding || finding.state !== "found" || value === null) return null;
+        const other = ofKind(others, kind), was = other && before && other.state === "found" ? before.number(other.row, column) : null;
         return (
           <Figure
             key={kind + column}
@@ -74,6 +79,7 @@ function Figures(props: { rows: Rows }) {
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
             title={finding.text}
             href={finding.next ? nextLink(app, finding.next) : undefined}
+            note={!before ? undefined : was === null ? "not in the baseline" : `baseline ${human(was, { type, unit: type === "ratio" ? "ratio" : "ns" })}, ${change(rows, column, value, was)}`}
           />
         );
       })}
@@ -83,7 +89,9 @@ function Figures(props: { rows: Rows }) {
 
 function Verdict() {
   const { run } = useApp();
-  const ranks = rankList(run);
+  const ranks = rankList(run), notAll = usePartial().length > 0 || filesOf(run).some((file) => file.state === "failed");
+  // of a run that is not whole: which ranks it is said of
+  const made = notAll ? ` · of ${ranks.length === 1 ? "rank" : "ranks"} ${formatRanges(ranks)}` : "";
   const devices = [...new Set(run.workers.map((worker) => worker.device).filter(Boolean))];
   return (
     <Ask verb="summary" what="Reading the verdict …">
@@ -102,7 +110,10 @@ function Verdict() {
                 ].join(" · ")}
               </p>
               {missing ? <p class="banner" role="status">{capital(missing.text)}.</p> : null}
-              <h1>{head ? head.heading : rows.table.title}</h1>
+              <h1>
+                {head ? head.heading : rows.table.title}
+                {made}
+              </h1>
               <p class="lead">
                 {head?.detail ? <>{capital(head.detail)}. </> : null}
                 {time && head !== time ? <>{time.heading}. </> : null}
@@ -149,8 +160,12 @@ function Conclusions() {
   );
 }
 
+// How high the highest bar is.
+const tallest = (series: readonly { values: (number | null)[] }[]): number =>
+  Math.max(0, ...(series[0]?.values ?? []).map((_, i) => series.reduce((sum, part) => sum + Math.max(0, part.values[i] ?? 0), 0)));
+
 function StepStack() {
-  const { route, run } = useApp();
+  const { route, run, base } = useApp();
   const ranks = rankList(run);
   const several = ranks.length > 1;
   const shown = route.query.stack ?? (several ? "rank" : "step");
@@ -165,12 +180,16 @@ function StepStack() {
     const column = byRank ? "rank" : "step";
     go(linkWith(route, { [column]: rows.text(row, column), stack: byRank ? "step" : route.query.stack }));
   };
+  const verb = several ? "distributed" : "steps", parts = several ? DISTRIBUTED_PARTS : STEP_PARTS, before = useBaseRows(verb, query);
+  const name = (rows: Rows, row: Row) => (byRank ? `rank ${rows.text(row, "rank")}` : `step ${rows.text(row, "step")}`);
   return (
     <section class="block chart">
-      <Ask verb={several ? "distributed" : "steps"} query={query}>
+      <Ask verb={verb} query={query}>
         {(rows) => (
+          <>
           <StackedBars
             title="Time breakdown of the steps"
+            most={before ? tallest(stackOf(before, parts)) : undefined}
             of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
             actions={
               several ? (
@@ -184,13 +203,22 @@ function StepStack() {
                 />
               ) : undefined
             }
-            categories={rows.all.map((row) =>
-              byRank ? `rank ${rows.text(row, "rank")}` : `step ${rows.text(row, "step")}`,
-            )}
-            series={stackOf(rows, several ? DISTRIBUTED_PARTS : STEP_PARTS)}
+            categories={rows.all.map((row) => name(rows, row))}
+            series={stackOf(rows, parts)}
             unit="ns"
             onClick={(i) => click(rows, i)}
           />
+          {before && base ? (
+            <StackedBars
+              title={`The same of ${base.name}`}
+              of="baseline, same scale"
+              most={tallest(stackOf(rows, parts))}
+              categories={before.all.map((row) => name(before, row))}
+              series={stackOf(before, parts)}
+              unit="ns"
+            />
+          ) : null}
+          </>
         )}
       </Ask>
     </section>
@@ -198,7 +226,7 @@ function StepStack() {
 }
 
 function MetricMap(props: { metric: HeatMetric }) {
-  const { route } = useApp();
+  const { route, base } = useApp();
   const { metric } = props;
   // without collectives that ranks share nobody is late: the time of the steps is there always
   const instead = metric.value === "late" && (
@@ -207,15 +235,18 @@ function MetricMap(props: { metric: HeatMetric }) {
       <MetricMap metric={HEAT_METRICS[1]!} />
     </>
   );
-  const query = metric.view ? { view: metric.view, ...metric.query } : metric.query;
+  const query = metric.view ? { view: metric.view, ...metric.query } : metric.query, before = useBaseRows(metric.verb, query);
+  const was = before ? heatGrid(before, metric) : null, most = (values: readonly (readonly (number | null)[])[]) => Math.max(0, ...values.map((line) => Math.max(0, ...line.map((value) => value ?? 0))));
   return (
     <Ask verb={metric.verb} query={query} brief empty={instead || undefined}>
       {(rows) => {
         const grid = heatGrid(rows, metric);
         if (!grid) return instead || <p class="dim">{`${capital(metric.label)}: nothing is known of any step.`}</p>;
         return (
+          <>
           <HeatMap
             title={heatTitle(metric)}
+            most={was ? most(was.values) : undefined}
             of={metric.says}
             unit="ns"
             values={grid.values}
@@ -224,6 +255,11 @@ function MetricMap(props: { metric: HeatMetric }) {
             columns={grid.steps.map((step) => `step ${step}`)}
             onClick={(r, c) => go(linkTo(route, "timeline", { rank: String(grid.ranks[r]), step: String(grid.steps[c]) }))}
           />
+          {was && base ? (
+            <HeatMap title={`The same of ${base.name}`} of="baseline, same scale" unit="ns" most={most(grid.values)} values={was.values} faint={was.faint}
+              rows={was.ranks.map((rank) => `rank ${rank}`)} columns={was.steps.map((step) => `step ${step}`)} />
+          ) : null}
+          </>
         );
       }}
     </Ask>
@@ -310,7 +346,7 @@ const COUNT = { type: "int64", unit: null } as const;
 
 function TopTable(props: TopProps & { rows: Rows }) {
   const { route } = useApp();
-  const { rows } = props;
+  const { rows } = props, before = useBaseRows(props.verb), of = byName(before);
   // What is zero everywhere says nothing; the share is that of the first measure that is there.
   const columns = props.columns.filter(([name]) => rows.any(name));
   const share = columns.find(([, , of]) => rows.any(of))?.[2];
@@ -319,6 +355,10 @@ function TopTable(props: TopProps & { rows: Rows }) {
     ...columns.map(([name, label]) => [name, label] as const),
   ];
   const [box, width] = useWidth<HTMLDivElement>(520);
+  const changeOf = (name: string, row: Row) => {
+    const main = columns[0]?.[0] ?? "", was = of.get(name);
+    return change(rows, main, rows.number(row, main), was && before ? before.number(was, main) : null);
+  };
   const names = shortNames(rows.all.map(row => rows.text(row, "name")), nameRoom(width));
   return (
     <div ref={box}>
@@ -331,6 +371,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
                 {label}
               </th>
             ))}
+            {before ? <th class="num" title="in the baseline, and this run minus that; the noise of it is in what changed">change</th> : null}
             {share ? <th title={rows.column(share)?.sentence}>share</th> : null}
           </tr>
         </thead>
@@ -349,6 +390,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
                     {human(rows.cell(row, column), rows.column(column) ?? COUNT)}
                   </td>
                 ))}
+                {before ? <td class="num">{changeOf(name, row)}</td> : null}
                 {share ? (
                   <td>
                     <ShareBar

@@ -11,7 +11,7 @@ const TWIN_COLUMNS = "id,name,cat,time_ns,dur_ns,step,tid";
 const TWIN_ROWS = 500;
 
 export function TimelineView() {
-  const { route, run } = useApp();
+  const { route, run, base } = useApp();
   // what the URL says by now, which may be newer than what is drawn: two changes can come before the next frame
   const change = (what: Change, replace?: boolean) => {
     const query = { ...(route.query.span ? { span: route.query.span } : {}), ...parseRoute(location.hash).query };
@@ -31,7 +31,7 @@ export function TimelineView() {
           />
         </section>
       ) : null}
-      <Timeline run={run} state={route.query} onState={change} />
+      <Timeline run={run} base={base} state={route.query} onState={change} />
     </>
   );
 }

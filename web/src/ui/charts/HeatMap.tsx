@@ -15,6 +15,7 @@ export interface HeatMapProps extends FrameProps {
   unit: Unit;
   faint?: (number | null)[][];       // up to here a value cannot be told from nothing: drawn paler, and said
   maxHeight?: number;                // rows become thinner, down to a pixel
+  most?: number;                     // the scale reaches so far at least
   onClick?: (row: number, column: number) => void;
 }
 
@@ -40,7 +41,7 @@ export function HeatMap(props: HeatMapProps) {
   const { tip, show, hide } = useTip();
   const canvas = useRef<HTMLCanvasElement>(null), theme = useTheme();
   const all = values.flat().filter((value): value is number => value !== null);
-  const least = Math.min(0, ...extent(all, Math.min)), most = Math.max(...extent(all, Math.max));
+  const least = Math.min(0, ...extent(all, Math.min)), most = Math.max(...extent(all, Math.max), props.most ?? 0);
   const unsure = Math.max(...extent((props.faint ?? []).flat().map(value => value ?? 0), Math.max));
   const left = Math.min(120, Math.max(...rows.slice(0, 400).map(name => textWidth(name, sans(11)))) + 10);
   const bins = useMemo(() => binCells(columns, values, Math.max(1, width - left), THIN), [columns, values, width, left]);

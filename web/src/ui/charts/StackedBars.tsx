@@ -17,6 +17,7 @@ export interface StackedBarsProps extends FrameProps {
   unit: Unit;
   height?: number;
   totals?: boolean;                  // on each bar, on unless false
+  most?: number;                     // the scale reaches so far at least: charts side by side have the same
   onClick?: (category: number, part: number) => void;
 }
 
@@ -34,7 +35,7 @@ export function StackedBars(props: StackedBarsProps) {
   const { tip, show, hide } = useTip();
   const n = names.length;
   const totals = names.map((_, i) => series.reduce((sum, part) => sum + Math.max(0, part.values[i] ?? 0), 0));
-  const top = Math.max(...totals, ...(spreads ?? []).map(one => one.most), 0) || 1;
+  const top = Math.max(...totals, ...(spreads ?? []).map(one => one.most), props.most ?? 0) || 1;
   const height = props.height ?? 208, inner = height - TOP - BOTTOM;
   const marks = ticks(top, 4, unit === "bytes" ? 1024 : 10);
   const left = Math.max(...marks.map(mark => textWidth(tick(mark, unit), sans(11)))) + 12;
