@@ -126,6 +126,8 @@ static void write_columns(struct script_json *json, const ht_table *table)
 		script_json_raw(json, i > 0 ? ",{" : "{");
 		script_json_key(json, "name", true);
 		script_json_text(json, column->name);
+		script_json_key(json, "label", false);
+		script_json_text(json, ht_table_column_label(table, i));
 		script_json_key(json, "type", false);
 		script_json_text(json, ht_type_name(column->type));
 		script_json_key(json, "unit", false);
