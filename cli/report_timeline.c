@@ -206,8 +206,8 @@ static void write_track(struct script_json *json, const struct ht_track_info *tr
 {
 	char name[512];
 	if (track->device >= 0)
-		snprintf(name, sizeof(name), "GPU %d · stream %lld", (int)track->device,
-		        (long long)track->tid);
+		snprintf(name, sizeof(name), "%s %d · stream %lld", track->layer ? "NPU" : "GPU",
+		        (int)track->device, (long long)track->tid);
 	else if (track->thread != NULL)
 		snprintf(name, sizeof(name), "%.400s", track->thread);
 	else if (track->tid_text[0] != '\0')

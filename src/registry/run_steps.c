@@ -15,6 +15,7 @@
 #include "model/rows/frame.h"
 #include "model/clocks/clocks.h"
 #include "registry/ahead.h"
+#include "registry/npu_words.h"
 #include "registry/origin.h"
 #include "registry/question.h"
 #include "store/trace_refs.h"
@@ -367,7 +368,7 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 	}
 	HT_TRY(ht_table_finish(run->ctx, table));
 	if (is_of_npus(run))
-		ht_table_name_device(table, "NPU");
+		ht_npu_words_apply(table);
 	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
 }
 

@@ -10,7 +10,6 @@
 #include "table/storage.h"
 #include "table/table.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -221,37 +220,6 @@ void ht_table_set_prose(ht_table *table)
 void ht_table_set_own_words(ht_table *table)
 {
 	table->own_words = true;
-}
-
-/* The word, alone or in the plural, as sentences have it, not as part of a name or path; texts are the table's own. */
-static void rename_device(const char *text, const char *word)
-{
-	for (const char *at = text; at && (at = strstr(at, "GPU")) != NULL; at += 3) {
-		const char *end = at + 3 + (at[3] == 's');
-		bool begins = at == text || at[-1] == ' ' || at[-1] == '(';
-		bool ends = !*end || strchr(" ,;:.)'", *end);
-		if (begins && ends && (*end != '.' || !isalnum((unsigned char)end[1])))
-			memcpy((char *)(uintptr_t)at, word, 3);
-	}
-}
-
-static void rename_note(const struct ht_note *note, const char *word)
-{
-	rename_device(note->text, word);
-	if (note->line != note->text)
-		rename_device(note->line, word);
-}
-
-void ht_table_name_device(ht_table *table, const char word[3])
-{
-	const struct ht_note *notes = table->notes.data;
-	const struct ht_table_pool_text *texts = table->pool.texts.data;
-	rename_device(table->title, word);
-	rename_device(table->method, word);
-	for (size_t i = 0; i < table->notes.n; i++)
-		rename_note(&notes[i], word);
-	for (size_t i = 0; table->own_words && i < table->pool.texts.n; i++)
-		rename_device(texts[i].text, word);
 }
 
 static bool grow_rows(ht_table *table)

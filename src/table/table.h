@@ -39,9 +39,15 @@ void ht_table_set_prose(ht_table *table);
 
 /* All texts of its cells are ours, none is of a trace; those of a table of sentences are. */
 void ht_table_set_own_words(ht_table *table);
-/* The device is no GPU but what these three letters say: in title, method and notes, and in cells with our own words.
- * Names of columns and of things stay. After the last row and note. */
-void ht_table_name_device(ht_table *table, const char word[3]);
+/* A word and what another vendor calls the same. */
+struct ht_reword {
+	const char *from, *to;
+};
+/* The words of sentences: in title, method, notes and what columns say of themselves, and in cells with our own words. A new word is no
+ * longer than the old one. Names of columns and of things stay. After the last row and note. */
+void ht_table_reword(ht_table *table, const struct ht_reword *words, size_t n);
+/* The words of headings, parts of names between underscores; of any length. */
+void ht_table_reword_labels(ht_table *table, const struct ht_reword *words, size_t n);
 
 /* The columns of a table are one list, which gives both their schema and the numbers that puts and readers name:
  *

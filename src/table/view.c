@@ -170,6 +170,19 @@ enum ht_status ht_table_sort(ht_ctx *ctx, ht_table *table, const char *sort)
 	return ht_table_apply_view(ctx, table, &view);
 }
 
+/* Headings may be in other words than names. */
+static enum ht_status copy_labels(ht_table *copy, const ht_table *table)
+{
+	for (size_t c = 0; c < ht_n_columns(copy); c++) {
+		const char *label = ht_cells_at(table, c)->label;
+		label = ht_table_copy_text(copy, label, strlen(label));
+		if (!label)
+			return ht_table_fail(copy, HT_NOMEM);
+		ht_cells_at(copy, c)->label = label;
+	}
+	return HT_OK;
+}
+
 enum ht_status ht_table_view(
         ht_ctx *ctx, const ht_table *table, const struct ht_view *view, ht_table **ret_table)
 {
@@ -179,6 +192,8 @@ enum ht_status ht_table_view(
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
 	HT_TRY(ht_table_new(ctx, table->title, NULL, 0, &copy));
 	enum ht_status status = ht_table_append(copy, table, NULL);
+	if (status == HT_OK)
+		status = copy_labels(copy, table);
 	if (status == HT_OK)
 		status = ht_table_set_method(copy, table->method);
 	if (status == HT_OK)

@@ -751,8 +751,8 @@ static enum ht_status put_view(struct compare *compare, ht_table *table)
 	bool is_causes = ht_run_is(run, "view", "causes"),
 	     is_ranks = ht_run_is(run, "view", "ranks");
 	struct ht_causes causes = { 0 };
-	if ((is_causes || is_ranks) && run->policy.refuse)
-		return run->policy.refuse(run, "causes of a change");
+	if ((is_causes || is_ranks) && run->policy->refuse)
+		return run->policy->refuse(run, "causes of a change");
 	if (is_causes && compare->samples.k_paths)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "leave --by path out",
 		        "causes have names, not paths");

@@ -29,7 +29,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(BY##_INPUT_SHAPE, "input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL)
 #define STACK(COLUMN, BY)                                                                          \
 	COLUMN(BY##_CALL_STACK, "call_stack", HT_STR, HT_KEY,                                      \
-	        "frames around it, innermost first, ; between", NULL)
+	        "frames around it without addresses of objects, innermost first, ; between", NULL)
 /* The last columns of every view. */
 #define MEASURES(COLUMN, BY)                                                                       \
 	COLUMN(BY##_CALLS, "calls", HT_I64, HT_MEASURE, "events", NULL)                            \

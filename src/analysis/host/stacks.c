@@ -6,8 +6,9 @@
  * time device  the duration of each piece of GPU work, under the events around its launch; from an autograd thread the
  *              stack goes on to what is open on the thread that waits for it; of a graph launch with what a recording of the
  *              graph has around the operator (graph_stacks.h)
- * Equal stacks are one row, over ranks. Lines of --format folded are what flame graph programs read: the names from the
- * outermost in, joined by ";", and the time in ns. Rows add up to the time of the threads, or of the GPU work.
+ * Equal stacks are one row, over ranks; addresses of objects do not make them differ. Lines of --format folded are what flame
+ * graph programs read: the names from the outermost in, joined by ";", and the time in ns. Rows add up to the time of the
+ * threads, or of the GPU work.
  * Reads Python functions, annotations, operators, runtime and driver calls, GPU work. O(n log n). Unless steps are
  * chosen, all of the trace.
  * Example: f [0,10) us calls aten::mm [2,8) which launches [4,5) a kernel k of 20 us: host rows f 4, f;aten::mm 5,
@@ -17,6 +18,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/groups/graph_stacks.h"
+#include "model/rows/addresses.h"
 #include "model/rows/frame.h"
 #include "model/rows/name_tree.h"
 #include "model/rows/row_names.h"
@@ -93,6 +95,7 @@ struct folder {
 	struct ht_stacks stacks;
 	struct ht_graph_stacks graphs;
 	struct ht_vec self, count; /* int64_t by stack */
+	struct ht_vec room;        /* char: of a name without addresses */
 };
 
 /* Steps are left out, so that what is done in each of them is one stack. */
@@ -173,6 +176,9 @@ static enum ht_status fold_rank(struct folder *f, struct ht_part *part)
 		struct ht_stack stack = ht_stacks_at(&f->stacks, i);
 		const char *name = f->graphs.stacks ? ht_graph_stacks_name(&f->graphs, stack.name)
 		                                    : ht_str(f->t, stack.name);
+		name = ht_without_addresses(f->run->ctx->mem, &f->room, name);
+		if (!name)
+			return ht_fail_nomem(f->run->ctx);
 		ht_name_path_put(part->facts[PATHS], name, stack.parent);
 	}
 	for (uint32_t i = 0; i < f->self.n; i++) {
@@ -205,6 +211,7 @@ static enum ht_status fold(struct ht_run *run, struct ht_part *part)
 	ht_stacks_done(&f.stacks);
 	ht_vec_free(run->ctx->mem, &f.self, sizeof(int64_t));
 	ht_vec_free(run->ctx->mem, &f.count, sizeof(int64_t));
+	ht_vec_free(run->ctx->mem, &f.room, 1);
 	return status;
 }
 

@@ -11,6 +11,7 @@
 #include "model/calls/op_tree.h"
 #include "model/origin/find_origins.h"
 #include "model/origin/replays.h"
+#include "model/rows/addresses.h"
 #include "model/rows/frame.h"
 #include "model/rows/row_stacks.h"
 
@@ -40,6 +41,7 @@ struct grouper {
 	const struct ht_trace *t;
 	struct ht_pooled pooled;
 	struct ht_stacks stacks; /* of Python functions; only by stack */
+	struct ht_vec room;      /* char: of a stack without addresses */
 	bool by_shape, by_stack;
 	bool *in; /* by row: of the frame */
 	struct ht_arg_cursor dims, other_dims, stack;
@@ -122,6 +124,14 @@ static bool is_python(const struct ht_trace *t, uint32_t row, const void *user)
 	return t->kind[row] == HT_KIND_PYTHON;
 }
 
+/* Without addresses: a place that makes an object in each call is one place. NULL stays none. */
+static bool pool_stack(struct grouper *g, const char *text, uint32_t *ret_text)
+{
+	if (text && !(text = ht_without_addresses(g->run->ctx->mem, &g->room, text)))
+		return false;
+	return ht_pooled_text(&g->pooled, text, ret_text);
+}
+
 /* As the profiler wrote it, else the Python functions around; innermost first. */
 static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
 {
@@ -130,10 +140,10 @@ static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
 	const char *text = ht_arg_cursor_str(&g->stack, row);
 	uint32_t stack = g->stacks.of[row];
 	if (text || stack == HT_NONE)
-		return ht_pooled_text(&g->pooled, text && *text ? text : NULL, ret_text);
+		return pool_stack(g, text && *text ? text : NULL, ret_text);
 	if (!g->text_of_stack[stack]) {
 		text = ht_stacks_text(&g->stacks, stack, &spelling);
-		if (!text || !ht_pooled_text(&g->pooled, text, ret_text))
+		if (!text || !pool_stack(g, text, ret_text))
 			return false;
 		g->text_of_stack[stack] = *ret_text + 1;
 	}
@@ -183,7 +193,7 @@ static bool add_detail(struct grouper *g, const struct ht_op_detail *op)
 	size_t group;
 	if (!shape || !ht_pooled_text(&g->pooled, op->name, &texts[HT_OP_NAME]) ||
 	        (g->by_shape && !ht_pooled_text(&g->pooled, shape, &texts[HT_OP_SHAPE])) ||
-	        (g->by_stack && !ht_pooled_text(&g->pooled, op->stack, &texts[HT_OP_STACK])) ||
+	        (g->by_stack && !pool_stack(g, op->stack, &texts[HT_OP_STACK])) ||
 	        !ht_pooled_group(&g->pooled, texts, &group))
 		return false;
 	const __int128 values[HT_N_OP_VALUES] = { 1, op->device_self_ns, op->device_total_ns,
@@ -225,7 +235,7 @@ static bool recorded_stack(struct grouper *g, const struct ht_origin *site, uint
 		return false;
 	if (n)
 		text[spell_functions(t, site->op_row, text)] = '\0';
-	bool ok = ht_pooled_text(&g->pooled, n ? text : site->source, ret_text);
+	bool ok = pool_stack(g, n ? text : site->source, ret_text);
 	ht_mem_free(g->run->ctx->mem, text, n ? n + 1 : 0);
 	return ok;
 }
@@ -359,5 +369,6 @@ enum ht_status ht_op_groups_put(struct ht_run *run, bool by_shape, bool by_stack
 	enum ht_status status = group_ops(&g, table);
 	ht_pooled_done(&g.pooled);
 	ht_stacks_done(&g.stacks);
+	ht_vec_free(run->ctx->mem, &g.room, 1);
 	return status;
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * addresses.c - see addresses.h.
+ */
+#include "model/rows/addresses.h"
+
+#include "base/text.h"
+
+static const char before[] = " at 0x";
+#define N_BEFORE (sizeof before - 1)
+
+/* The next address of the text and its length with what is before it; NULL: there is none. */
+static const char *find(const char *text, size_t *ret_n)
+{
+	for (const char *at = text; (at = strstr(at, before)) != NULL; at += N_BEFORE) {
+		size_t n = N_BEFORE;
+		while (ht_hex_digit(at[n]) >= 0)
+			n++;
+		if (n > N_BEFORE) {
+			*ret_n = n;
+			return at;
+		}
+	}
+	return NULL;
+}
+
+const char *ht_without_addresses(struct ht_mem *mem, struct ht_vec *room, const char *text)
+{
+	size_t n_address, n = 0;
+	const char *at = find(text, &n_address);
+	if (!at)
+		return text;
+	room->n = 0;
+	if (!ht_vec_reserve(mem, room, 1, strlen(text) + 1))
+		return NULL;
+	char *to = room->data;
+	for (; at; text = at + n_address, at = find(text, &n_address)) {
+		memcpy(to + n, text, (size_t)(at - text));
+		n += (size_t)(at - text);
+	}
+	memcpy(to + n, text, strlen(text) + 1);
+	return to;
+}
