@@ -6,6 +6,7 @@
  * Headings are short and may grow: they are made anew.
  */
 #include "table/storage.h"
+#include "table/table.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -14,6 +14,7 @@
 
 #include "holotrace.h"
 
+#include "store/trace_refs.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "read/read.h"

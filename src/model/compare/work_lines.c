@@ -6,7 +6,8 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "model/origin/origin.h"
+#include "model/origin/find_origins.h"
+#include "store/trace.h"
 
 #include <string.h>
 

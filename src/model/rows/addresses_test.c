@@ -4,6 +4,8 @@
  */
 #include "model/rows/addresses.h"
 
+#include "base/mem.h"
+
 #include "store/trace.h"
 
 #include <setjmp.h>
