@@ -256,29 +256,22 @@ static void make_tracks(struct maker *k)
 
 /* ---- what threads wait for ---- */
 
-/* The first node of several that were cut from one waits. */
+/* The first node of several that were cut from one waits; i is the first point of its moment. */
 static uint32_t first_of(const struct maker *k, size_t i)
 {
 	const struct node *nodes = k->nodes.data;
 	const struct point *points = k->points.data;
 	uint32_t node = points[i].node;
-	size_t before = i;
-	while (before && points[before - 1].track == points[i].track &&
-	        points[before - 1].time_ns == points[i].time_ns)
-		before--;
-	uint32_t stop = before && points[before - 1].track == points[i].track
-	                        ? points[before - 1].node
-	                        : HT_NONE;
+	uint32_t stop = i && points[i - 1].track == points[i].track ? points[i - 1].node : HT_NONE;
 	while (nodes[node].before != stop && nodes[node].before != HT_NONE)
 		node = nodes[node].before;
 	return node;
 }
 
-static void wait_at(struct maker *k, size_t i)
+static void wait_at(struct maker *k, size_t i, uint32_t to)
 {
 	const struct ht_cp_model *m = k->m;
 	const struct point *p = &points_of(k)[i];
-	uint32_t to = first_of(k, i);
 	bool starts = !i || p[-1].track != p->track;
 	if (p->what == SYNCED) {
 		const struct ht_cp_join *join = &m->joins[p->ref];
@@ -301,11 +294,17 @@ static void wait_at(struct maker *k, size_t i)
 static void wait_on_hosts(struct maker *k)
 {
 	struct node *nodes = k->nodes.data;
+	const struct point *points = k->points.data;
+	uint32_t first = HT_NONE;
 	for (size_t i = 0; i < k->points.n; i++) {
-		wait_at(k, i);
-		if (points_of(k)[i].what == ENDS) {
-			nodes[points_of(k)[i].node].told.flags |= HT_EVENT_ENDS;
-			nodes[points_of(k)[i].node].step = points_of(k)[i].ref;
+		/* all points of a moment have one node */
+		if (!i || points[i - 1].track != points[i].track ||
+		        points[i - 1].time_ns != points[i].time_ns)
+			first = first_of(k, i);
+		wait_at(k, i, first);
+		if (points[i].what == ENDS) {
+			nodes[points[i].node].told.flags |= HT_EVENT_ENDS;
+			nodes[points[i].node].step = points[i].ref;
 		}
 	}
 }

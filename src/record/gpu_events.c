@@ -12,6 +12,7 @@
 #include "record/any_text.h"
 #include "record/gpu.h"
 #include "record/timeline.h"
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
 
@@ -468,7 +469,8 @@ static void emit_work(struct side *side, const struct ht_gpu_record *r)
 		emit_field(t->out, "bytes", (int64_t)r->n_bytes);
 		if (r->end_ns > r->start_ns) {
 			HT_EMIT(t->out, ",\"memory bandwidth (GB/s)\":");
-			ht_emit_f64(t->out, (double)r->n_bytes / (double)(r->end_ns - r->start_ns));
+			ht_emit_f64(t->out,
+			        (double)r->n_bytes / (double)ht_sub_sat(r->end_ns, r->start_ns));
 		}
 	}
 	HT_EMIT(t->out, "}}");

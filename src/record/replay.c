@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "record/stream.h"
+#include "base/checked.h"
 #include "base/search.h"
 
 static struct ht_mem *mem_of(const struct ht_replay *replay)
@@ -148,7 +149,7 @@ static void advance(struct ht_replay_stream *s)
 	s->type = ht_cursor_next(&s->cursor, &s->record);
 	if (!s->type)
 		return;
-	s->cursor.ns += (int64_t)ht_get_u64(&s->record);
+	ht_sum(&s->cursor.ns, (int64_t)ht_get_u64(&s->record));
 	s->ns = s->cursor.ns;
 }
 

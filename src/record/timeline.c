@@ -7,6 +7,8 @@
  */
 #include "record/timeline.h"
 
+#include "base/checked.h"
+
 #include <stdio.h>
 
 void ht_rec_timeline_init(
@@ -36,7 +38,8 @@ static int64_t base_ns(const struct ht_rec_timeline *timeline)
 void ht_rec_timeline_ts(struct ht_rec_timeline *timeline, int64_t ns)
 {
 	const struct ht_part_header *header = timeline->image->header;
-	ht_emit_us(timeline->out, ns - header->start_ns + header->wall_ns - base_ns(timeline));
+	ht_emit_us(timeline->out,
+	        ht_add_sat(ht_sub_sat(ns, header->start_ns), header->wall_ns - base_ns(timeline)));
 }
 
 void ht_rec_timeline_open(struct ht_rec_timeline *timeline, const char *category)
@@ -60,7 +63,7 @@ void ht_rec_timeline_at(struct ht_rec_timeline *timeline, int64_t pid, int64_t t
 	HT_EMIT(out, ",\"ts\":");
 	ht_rec_timeline_ts(timeline, begin_ns);
 	HT_EMIT(out, ",\"dur\":");
-	ht_emit_us(out, end_ns > begin_ns ? end_ns - begin_ns : 0);
+	ht_emit_us(out, end_ns > begin_ns ? ht_sub_sat(end_ns, begin_ns) : 0);
 	HT_EMIT(out, ",\"args\":{");
 	if (begin_ns < timeline->first_ns)
 		timeline->first_ns = begin_ns;

@@ -160,8 +160,9 @@ static bool read_text(struct ht_values *values, struct ht_bytes *bytes, size_t i
 {
 	struct ht_value *v = (struct ht_value *)values->list.data + i;
 	uint32_t n = (uint32_t)ht_get_u64(bytes);
-	v->bytes = ht_get_raw(bytes, n);
-	v->n = v->bytes ? n : 0;
+	const char *text_bytes = ht_get_raw(bytes, n);
+	v->bytes = text_bytes ? text_bytes : "";
+	v->n = text_bytes ? n : 0;
 	v->escaped = !is_plain(v->bytes, v->n);
 	if (v->escaped) {
 		size_t first = values->escaped.n;

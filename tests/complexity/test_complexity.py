@@ -93,6 +93,16 @@ def test_linear(shape, meter, tmp_path):
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+def test_many_at_one_moment(meter, tmp_path):
+    """Points of a thread that are all of one moment are looked at once; there must be many until that is noticed."""
+    large = Trace(meter, tmp_path, "all_at_once", 5 * LARGE)
+    seconds, _, code, message = large.run(("what-if",))
+    assert code == 0, message
+    assert not grows_too_fast(seconds, lambda: large.run(("what-if",))[0],
+                              lambda: Trace(meter, tmp_path, "all_at_once", 5 * SMALL).run(("what-if",))[0]), f"{seconds:.2f} s"
+
+
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
 @pytest.mark.parametrize("view", ["graph", "edges", "events"])
 def test_many_windows(view, meter, tmp_path):
     """A critical path for each of many steps: none of them may look at the whole trace."""
