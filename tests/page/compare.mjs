@@ -62,7 +62,7 @@ try {
   const top = await page.locator("figure", { hasText: "Time breakdown of the steps" }).locator("svg .ht-axis").allTextContents();
   const below = await page.locator("figure", { hasText: "The same of before" }).first().locator("svg .ht-axis").allTextContents();
   check("the same scale", below.filter(text => /s$/.test(text)), top.filter(text => /s$/.test(text)));
-  const changed = await page.locator("table.largest").first().locator("tbody tr", { hasText: "gemm" }).innerText();
+  const changed = await page.locator("table.largest").first().locator("tbody tr", { has: page.locator('td[title*="gemm"]') }).innerText();
   if (!/\+\d+ ms/.test(changed)) throw new Error(`no change of the kernel: ${changed}`);
   await fits(page, "overview");
   await axe(page, "overview-both");
@@ -72,11 +72,14 @@ try {
   await quiet(page);
   const heads = await page.locator('section[data-verb="temporal-breakdown"] th').evaluateAll(list => list.map(head => head.dataset.column));
   for (const name of ["baseline", "change"]) if (!heads.includes(name)) throw new Error(`no column ${name} of ${heads}`);
-  // kernels have the interval and whether it is noise
+  check("bars of the baseline", await page.locator("figcaption", { hasText: "The same of before" }).count(), 1);
+  // kernels have the interval and whether it is noise, and a mark on their bars where the baseline is
   await go(page, "#/after/kernels?base=before");
   await quiet(page);
   const columns = await page.locator('section[data-verb="diff"] th').evaluateAll(list => list.map(head => head.dataset.column));
   for (const name of ["change", "step_diff_ns", "low_ns", "high_ns"]) if (!columns.includes(name)) throw new Error(`no column ${name} of ${columns}`);
+
+  if (await page.locator("path.ht-before").count() < 2) throw new Error("no marks of the baseline on the bars");
 
   // both on one axis, from the start of the step
   await go(page, "#/after/timeline?base=before&step=5");
@@ -114,7 +117,15 @@ try {
     await quiet(page);
   }
   if (!/In the baseline before/.test(await page.locator(".tl-below-panel").innerText())) throw new Error("no details of the baseline");
+  // and is in the address, as is what is collapsed there: a reload shows both
+  await page.locator(".tl-below").getByRole("button", { name: "Collapse rank 0" }).click();
+  await page.locator(".tl-below").getByRole("button", { name: "Expand rank 0" }).waitFor();
+  await page.reload();
+  await page.locator(".tl-below-panel").waitFor();
+  await page.locator(".tl-below").getByRole("button", { name: "Expand rank 0" }).waitFor();
+  check("the alignment after a reload", await page.locator(".tl-below-head select").inputValue(), "5");
   await page.locator(".tl-below-panel button[aria-label=Close]").click();
+  await page.locator(".tl-below-panel").waitFor({ state: "detached" });
   await fits(page, "timeline");
   await axe(page, "timeline-both");
   check("errors", errors, []);

@@ -31,6 +31,8 @@ const inside = async where => {
   const frame = await (await where.waitForSelector("iframe", { timeout: 30000 })).contentFrame();
   const own = await (await frame.waitForSelector("iframe[title=Holotrace]", { timeout: 30000 })).contentFrame();
   await own.locator("nav.tabs a[aria-current=page]", { hasText: "Kernels" }).waitFor({ timeout: 30000 });
+  const run = decodeURIComponent((await own.evaluate(() => location.hash)).split("/")[1] ?? "");
+  if (others.length && run !== others[0]) throw new Error(`the tab shows run ${run}, wanted ${others[0]}`);
 };
 const address = page.url();
 await page.reload();

@@ -13,7 +13,7 @@ import support
 from web import has_page
 
 WEB = pathlib.Path(support.EXE).parent / "web"
-MAX_GZIP = 400 << 10
+MAX_GZIP = 200 << 10
 
 
 @pytest.mark.skipif(not has_page(), reason="skipped: built without the page")

@@ -77,7 +77,7 @@ export function eventLink(route: Route, id: string): string {
 
 // What somebody put into the timeline of a run is not taken away by going back: those changes make no entries of their
 // own in the history, so older entries do not have them.
-const STAYING = ["marks", "pin", "fold", "hide"] as const;
+const STAYING = ["marks", "pin", "fold", "hide", "bfold"] as const;
 const staying = new Map<string, Record<string, string>>();
 
 function stayingOf(query: Route["query"]): Record<string, string> {

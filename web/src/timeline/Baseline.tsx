@@ -10,6 +10,7 @@ import { Labels } from "./Labels";
 import { layOut, rankKey, trackLabel } from "./layout";
 import type { Choice } from "./layout";
 import { Details, useAnswer } from "./Panel";
+import { keysText, parseKeys } from "./places";
 import { Stage } from "./stage";
 import "./baseline.css";
 
@@ -59,8 +60,8 @@ function Below(props: Props & { own: Stage; baseTracks: Tracks }) {
   const { own, stage, tracks, baseTracks, base, choice, state, onState } = props;
   const canvas = useRef<HTMLCanvasElement>(null), ruler = useRef<HTMLCanvasElement>(null), scroller = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState(0), [scroll, setScroll] = useState(0);
-  const [folded, setFolded] = useState<ReadonlySet<string> | null>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const folded = useMemo(() => parseKeys(state.bfold), [state.bfold]), chosen = state.bevent ?? null;
+  const setChosen = (id: string | null) => onState({ bevent: id }, true);
   const [tip, setTip] = useState<{ x: number; y: number; text: string; more: string } | null>(null);
   const steps = useMemo(() => commonSteps(tracks.steps, baseTracks.steps), [tracks, baseTracks]);
   const step = [state.align, state.step].find((one) => one !== undefined && steps.includes(one)) ?? steps[0];
@@ -149,7 +150,7 @@ function Below(props: Props & { own: Stage; baseTracks: Tracks }) {
   const fold = (row: string) => {
     const next = new Set(collapsed);
     if (!next.delete(row)) next.add(row);
-    setFolded(next);
+    onState({ bfold: keysText(next) }, true);
   };
   const link = (view: string, change: Readonly<Record<string, string>>) => linkTo({ ...parseRoute(location.hash), run: base.id }, view, { ...change, base: null });
   const track = own.chosen ? baseTracks.tracks.find((one) => one.rank === own.chosen?.rank && one.track === own.chosen.track) : undefined;

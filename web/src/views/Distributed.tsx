@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How computing and communicating share each rank's steps, what communication waits for, and the devices.
 import { classColor } from "../ui/colors";
-import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
-import { DISTRIBUTED_PARTS, stackOf } from "./stacks";
+import { BothBars } from "./BothBars";
+import { DISTRIBUTED_PARTS } from "./stacks";
 import type { Part } from "./stacks";
 
 const BY = [
@@ -36,12 +36,14 @@ function Stack(props: { title: string; of: string; view: string; by: string; par
     <section class="block chart">
       <Ask verb="distributed" query={{ view: props.view, by: props.by }}>
         {(rows) => (
-          <StackedBars
+          <BothBars
+            rows={rows}
+            verb="distributed"
+            query={{ view: props.view, by: props.by }}
+            parts={props.parts}
+            name={place}
             title={props.title}
             of={props.of}
-            categories={rows.all.map((row) => place(rows, row))}
-            series={stackOf(rows, props.parts)}
-            unit="ns"
             onClick={(i) => click(rows, i)}
           />
         )}

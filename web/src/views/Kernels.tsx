@@ -97,6 +97,7 @@ export function Kernels() {
                 {(rows) => (
                   <TopBars
                     rows={rows}
+                    verb="kernels"
                     title="Kernels by time"
                     of="sum of durations, share of that of all kernels"
                     actions={<UrlSwitch name="n" label="top:" options={options("10", "20", "50")} />}

@@ -41,6 +41,7 @@ function Charts() {
           <section class="block chart">
             <TopBars
               rows={rows}
+              verb="operators"
               title={`Operators by ${measure.label} time`}
               of={`${measure.title}; largest ${Math.min(n, rows.all.length)} of ${rows.all.length}`}
               actions={

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much communication is hidden behind computing, and how much is exposed.
-import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
-import { OVERLAP_PARTS, stackOf } from "./stacks";
+import { BothBars } from "./BothBars";
+import { OVERLAP_PARTS } from "./stacks";
 
 export function Overlap() {
   const { route } = useApp();
@@ -21,16 +21,14 @@ export function Overlap() {
       <section class="block chart">
         <Ask verb="comm-overlap" query={{ by }}>
           {(rows) => (
-            <StackedBars
+            <BothBars
+              rows={rows}
+              verb="comm-overlap"
+              query={{ by }}
+              parts={OVERLAP_PARTS}
+              name={(of, row) => [`rank ${of.text(row, "rank")}`, of.text(row, "group"), of.text(row, "collective")].filter(Boolean).join(" ")}
               title="Communication, hidden and exposed"
               of="time with a communication kernel running; click to look at one rank"
-              series={stackOf(rows, OVERLAP_PARTS)}
-              unit="ns"
-              categories={rows.all.map((row) =>
-                [`rank ${rows.text(row, "rank")}`, rows.text(row, "group"), rows.text(row, "collective")]
-                  .filter(Boolean)
-                  .join(" "),
-              )}
               onClick={(i) => {
                 const row = rows.all[i];
                 if (row) go(linkWith(route, { rank: rows.text(row, "rank") }));

@@ -6,7 +6,6 @@ import { shortNames } from "../ui/brief";
 import { human } from "../ui/format";
 import { classColor } from "../ui/colors";
 import { useWidth } from "../ui/hooks";
-import { StackedBars } from "../ui/charts";
 import { HeatMap } from "../ui/charts";
 import { useApp } from "../app/context";
 import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
@@ -20,10 +19,11 @@ import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
 import type { HeatMetric } from "./heat";
-import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
+import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
 import { Against } from "./Against";
 import { byName, change, useBaseRows } from "./both";
+import { BothBars } from "./BothBars";
 import { ShareBar } from "./ShareBar";
 
 function Evidence(props: { finding: Finding }) {
@@ -160,12 +160,8 @@ function Conclusions() {
   );
 }
 
-// How high the highest bar is.
-const tallest = (series: readonly { values: (number | null)[] }[]): number =>
-  Math.max(0, ...(series[0]?.values ?? []).map((_, i) => series.reduce((sum, part) => sum + Math.max(0, part.values[i] ?? 0), 0)));
-
 function StepStack() {
-  const { route, run, base } = useApp();
+  const { route, run } = useApp();
   const ranks = rankList(run);
   const several = ranks.length > 1;
   const shown = route.query.stack ?? (several ? "rank" : "step");
@@ -180,16 +176,19 @@ function StepStack() {
     const column = byRank ? "rank" : "step";
     go(linkWith(route, { [column]: rows.text(row, column), stack: byRank ? "step" : route.query.stack }));
   };
-  const verb = several ? "distributed" : "steps", parts = several ? DISTRIBUTED_PARTS : STEP_PARTS, before = useBaseRows(verb, query);
+  const verb = several ? "distributed" : "steps", parts = several ? DISTRIBUTED_PARTS : STEP_PARTS;
   const name = (rows: Rows, row: Row) => (byRank ? `rank ${rows.text(row, "rank")}` : `step ${rows.text(row, "step")}`);
   return (
     <section class="block chart">
       <Ask verb={verb} query={query}>
         {(rows) => (
-          <>
-          <StackedBars
+          <BothBars
+            rows={rows}
+            verb={verb}
+            query={query}
+            parts={parts}
+            name={name}
             title="Time breakdown of the steps"
-            most={before ? tallest(stackOf(before, parts)) : undefined}
             of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
             actions={
               several ? (
@@ -203,22 +202,8 @@ function StepStack() {
                 />
               ) : undefined
             }
-            categories={rows.all.map((row) => name(rows, row))}
-            series={stackOf(rows, parts)}
-            unit="ns"
             onClick={(i) => click(rows, i)}
           />
-          {before && base ? (
-            <StackedBars
-              title={`The same of ${base.name}`}
-              of="baseline, same scale"
-              most={tallest(stackOf(rows, parts))}
-              categories={before.all.map((row) => name(before, row))}
-              series={stackOf(before, parts)}
-              unit="ns"
-            />
-          ) : null}
-          </>
         )}
       </Ask>
     </section>
@@ -332,7 +317,7 @@ function LookFirst() {
 type Measure = readonly [column: string, label: string, share: string];
 
 // As many characters as the numbers beside them leave room for.
-const NUMBERS_PX = 300;
+const NUMBERS_PX = 300, CHANGE_PX = 96;
 const CODE_PX = 7.4;
 const nameRoom = (width: number) => Math.max(16, Math.min(90, Math.floor((width - NUMBERS_PX) / CODE_PX)));
 
@@ -359,7 +344,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
     const main = columns[0]?.[0] ?? "", was = of.get(name);
     return change(rows, main, rows.number(row, main), was && before ? before.number(was, main) : null);
   };
-  const names = shortNames(rows.all.map(row => rows.text(row, "name")), nameRoom(width));
+  const names = shortNames(rows.all.map(row => rows.text(row, "name")), nameRoom(before ? width - CHANGE_PX : width));
   return (
     <div ref={box}>
       <table class="plain largest">

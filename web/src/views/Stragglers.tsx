@@ -23,6 +23,7 @@ export function Stragglers() {
           {(rows) => (
             <TopBars
               rows={rows}
+              verb="stragglers"
               title="Delay that each rank causes"
               of="how much earlier collectives would have begun without it; click to see where"
               column="delay_ns"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of the GPU's time is idle, computing, or spent on anything else.
-import { StackedBars } from "../ui/charts";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { BothBars } from "./BothBars";
 import { deviceWord } from "./ranks";
-import { stackOf, TEMPORAL_PARTS } from "./stacks";
+import { TEMPORAL_PARTS } from "./stacks";
 
 function label(rows: Rows, row: Row, device: string): string {
   const step = rows.cell(row, "step");
@@ -29,12 +29,14 @@ export function Temporal() {
       <section class="block chart">
         <Ask verb="temporal-breakdown" query={{ by }}>
           {(rows) => (
-            <StackedBars
+            <BothBars
+              rows={rows}
+              verb="temporal-breakdown"
+              query={{ by }}
+              parts={TEMPORAL_PARTS}
+              name={(of, row) => label(of, row, deviceWord(run))}
               title="Time breakdown of the device"
               of={`each moment once; click to look at one ${by}`}
-              categories={rows.all.map((row) => label(rows, row, deviceWord(run)))}
-              series={stackOf(rows, TEMPORAL_PARTS)}
-              unit="ns"
               onClick={(i) => {
                 const row = rows.all[i];
                 if (row)

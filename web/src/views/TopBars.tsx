@@ -3,7 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { classColor } from "../ui/colors";
 import { Bars } from "../ui/charts";
+import type { Query } from "../app/api";
 import type { Row, Rows } from "../app/rows";
+import { useBaseRows } from "./both";
 
 export interface TopBarsProps {
   rows: Rows;
@@ -15,6 +17,8 @@ export interface TopBarsProps {
   share?: string;
   n?: number;
   color?: (row: Row) => string;
+  verb?: string; // as it was asked for the rows: the baseline is asked the same
+  query?: Query;
   onClick?: (row: Row) => void;
 }
 
@@ -25,16 +29,18 @@ export function TopBars(props: TopBarsProps) {
     .sort((a, b) => value(b) - value(a))
     .filter((row) => value(row) > 0)
     .slice(0, props.n ?? 10);
-  const unit = rows.column(column)?.unit ?? "";
+  const unit = rows.column(column)?.unit ?? "", before = useBaseRows(props.verb ?? null, props.query);
+  const was = new Map((before?.all ?? []).map((row) => [props.name(row), before?.number(row, column) ?? null]));
   return (
     <Bars
       title={props.title}
-      of={props.of}
+      of={before ? `${props.of ?? ""}; the mark is the baseline` : props.of}
       actions={props.actions}
       unit={unit}
       bars={top.map((row) => ({
         name: props.name(row),
         value: value(row),
+        before: before ? (was.get(props.name(row)) ?? 0) : undefined,
         share: props.share ? rows.number(row, props.share) : null,
         color: props.color?.(row) ?? classColor("compute"),
       }))}

@@ -12,7 +12,7 @@ import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
 import type { Part } from "./stacks";
 
 // Of a run, with the ranks and steps that are chosen; null until it is there, or where the run cannot tell.
-function useRows(run: Run | null, verb: string, query: Query): Rows | null {
+function useRows(run: Run | null, verb: string | null, query: Query): Rows | null {
   const app = useApp(), { rank, step } = app.route.query;
   const span = run?.id === app.run.id ? app.route.query.span : undefined;
   const { table } = useTable(run ?? app.run, run ? verb : null, { rank, step, span, ...query });
@@ -20,7 +20,7 @@ function useRows(run: Run | null, verb: string, query: Query): Rows | null {
 }
 
 // Of the baseline; null without one.
-export const useBaseRows = (verb: string, query: Query = {}): Rows | null => useRows(useApp().base, verb, query);
+export const useBaseRows = (verb: string | null, query: Query = {}): Rows | null => useRows(useApp().base, verb, query);
 
 // The value of another row, and how far the first is from it: "+3.1 ms".
 export function change(rows: Rows, column: string, value: number | null, before: number | null): string {

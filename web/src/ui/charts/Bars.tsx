@@ -11,6 +11,7 @@ export interface Bar {
   share?: number | null;             // of what the chart says
   color?: string;
   detail?: TipLine[];
+  before?: number;                   // the same of another run: a mark on its bar
 }
 
 export interface BarsProps extends FrameProps {
@@ -29,7 +30,7 @@ export function Bars(props: BarsProps) {
   const { bars, unit } = props;
   const [box, width] = useWidth<HTMLDivElement>(560);
   const { tip, show, hide } = useTip();
-  const most = Math.max(...bars.map(bar => Math.abs(bar.value)), 0) || 1;
+  const most = Math.max(...bars.map(bar => Math.max(Math.abs(bar.value), bar.before ?? 0)), 0) || 1;
   const texts = bars.map(bar => (props.signed && bar.value > 0 ? "+" : "") + shown(bar.value, unit) +
     (bar.share !== undefined && bar.share !== null ? `  ${shown(bar.share, "ratio")}` : ""));
   const right = Math.max(...texts.map(text => textWidth(text, sans(11.5))), 20) + 12;
@@ -45,13 +46,15 @@ export function Bars(props: BarsProps) {
             const y = i * ROW, w = Math.max(0.75, Math.abs(bar.value) / most * room);
             const lines: TipLine[] = [{ name: "value", value: full(bar.value, unit) },
               ...(bar.share !== undefined && bar.share !== null ? [{ name: "share", value: full(bar.share, "ratio") }] : []),
+              ...(bar.before !== undefined ? [{ name: "baseline", value: full(bar.before, unit) }] : []),
               ...(bar.detail ?? [])];
             return <g key={i} class={props.onClick ? "ht-click" : undefined} onClick={props.onClick && (() => props.onClick?.(i))}
               onMouseMove={e => show(e, bar.name.slice(0, 600), lines)}>
               <rect x={0} y={y} width={width} height={ROW} fill="transparent" />
               <text class="ht-code" x={left - 8} y={y + 15} text-anchor="end">{names.get(bar.name)}</text>
               <rect x={left} y={y + 5} width={w} height={12} rx={1} fill={bar.color ?? "var(--compute)"} />
-              <text class="ht-value" x={left + w + 6} y={y + 15}>{texts[i]}</text>
+              {bar.before !== undefined && <path class="ht-whisker ht-before" d={`M${left + bar.before / most * room} ${y + 2}v18`} />}
+              <text class="ht-value" x={left + Math.max(w, (bar.before ?? 0) / most * room) + 6} y={y + 15}>{texts[i]}</text>
             </g>;
           })}
         </svg>
