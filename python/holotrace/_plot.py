@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plots of tables with plotly, in the colours of the classes of work."""
+from html import escape
+
 import plotly.graph_objects as graph
 
 from . import _show
@@ -9,6 +11,11 @@ SCALES = {"duration": (1e-6, "ms"), "duration_float": (1e-6, "ms"), "bytes": (2*
           "ratio": (100, "%")}
 #: More lines than this tell nothing: bars then.
 MAX_LINES = 64
+
+
+def plain(texts):
+    """Names as plotly shows them: it reads tags in texts, and names of traces are no tags."""
+    return [escape(text, quote=False) for text in texts]
 
 
 def scaled(table, name, n_rows):
@@ -64,7 +71,7 @@ def lines(table, y, groups, unit):
     """A measure over time."""
     figure = graph.Figure()
     for label, (at, value) in groups.items():
-        figure.add_trace(graph.Scattergl(x=at, y=value, name=label, mode="lines",
+        figure.add_trace(graph.Scattergl(x=at, y=value, name=escape(label, quote=False), mode="lines",
                                          line=dict(shape="hv", color=_show.color_of(label))))
     figure.update_layout(xaxis_title="time since the first sample [ms]", yaxis_title=axis(table, y, unit),
                          showlegend=len(groups) > 1)
@@ -73,7 +80,7 @@ def lines(table, y, groups, unit):
 
 def shares(table, names, top):
     """One stacked bar per row."""
-    labels = table.labels(top)
+    labels = plain(table.labels(top))
     figure = graph.Figure()
     for name in names:
         kind = _show.WORDS[name[:-len("_share")]]
@@ -90,11 +97,11 @@ def bars(table, y, top):
     full = table.labels(top)
     values, unit = scaled(table, y, top)
     figure = graph.Figure(graph.Bar(
-        x=values, y=list(range(len(full))), orientation="h", customdata=full,
+        x=values, y=list(range(len(full))), orientation="h", customdata=plain(full),
         marker_color=[_show.color_of(label) for label in full],
         hovertemplate="%{customdata}<br>%{x:.4g} " + (unit or "") + "<extra></extra>"))
     figure.update_yaxes(tickvals=list(range(len(full))),
-                        ticktext=[_show.shorten(label, 48) for label in full])
+                        ticktext=plain(_show.shorten(label, 48) for label in full))
     figure.update_layout(xaxis_title=axis(table, y, unit))
     return figure
 
@@ -107,7 +114,7 @@ def column_of_unit(table, unit):
 def roofline(table, x, y, roofs):
     """A mark per row: operations per second over operations per byte, its area the time; a roof per type."""
     time = next(name for name in table.columns if table.info(name)["type"] == "duration")
-    labels = table.labels(len(table))
+    labels = plain(table.labels(len(table)))
     rows = [row for row in zip(table._core.values(x), table._core.values(y), table._core.values(time), labels)
             if row[0] and row[1] and row[2]]
     longest = max((row[2] for row in rows), default=1)
@@ -120,7 +127,7 @@ def roofline(table, x, y, roofs):
         if peak and memory:
             ridge = peak / memory
             figure.add_trace(graph.Scatter(x=[ridge / 1000, ridge, ridge * 10], y=[peak / 1000, peak, peak],
-                                           mode="lines", name=dtype))
+                                           mode="lines", name=escape(str(dtype), quote=False)))
     figure.update_xaxes(type="log", title=axis(table, x, "FLOP/byte"))
     figure.update_yaxes(type="log", title=axis(table, y, "FLOP/s"))
     return figure

@@ -215,7 +215,9 @@ class Session:
     def _repr_html_(self):
         from html import escape
 
-        return f'<div class="holotrace"><code>{escape(repr(self))}</code></div>'
+        from ._show import session_html
+
+        return f'<div class="holotrace"><code>{escape(repr(self))}</code></div>' if self.closed else session_html(self)
 
     @staticmethod
     def _refuse(method, unknown, known):

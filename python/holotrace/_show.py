@@ -26,6 +26,10 @@ WORDS = {
     "sync": "sync", "idle": "idle", "host": "host", "host_wait": "host", "runtime": "host",
     "cpu": "host", "cpu_op": "host", "python": "python", "kernel": "compute",
 }
+#: Characters that a cell of a notebook has room for, what the bars take of them, and ranks that a session lists.
+HTML_WIDTH = 140
+CHART_WIDTH = 22
+SESSION_RANKS = 8
 _SCALES = {
     "ns": (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1)),
     "bytes": (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10), ("B", 1)),
@@ -257,17 +261,22 @@ def _chart(table, n_rows):
 
 
 def as_html(table, n_rows):
-    """For notebooks: title, method, first rows, bars, what is left."""
+    """For notebooks: title, method, first rows, bars, what is left. Columns that a cell has no room for give way, and are named."""
     if is_prose(table):
         return findings_html(table)
     n_rows = min(n_rows, len(table))
-    columns, chart = grid(table, n_rows, 72), _chart(table, n_rows)
+    infos = [table.info(name) for name in table.columns]
+    columns, chart = grid(table, n_rows, 60), _chart(table, n_rows)
+    sized = [([header] + [ABSENT if cell is None else cell for cell in cells], right) for header, cells, _, right in columns]
+    kept = _fitting(sized, infos, HTML_WIDTH - (CHART_WIDTH if chart else 0))
+    left_out = [info["label"] for i, info in enumerate(infos) if i not in kept]
+    columns = [columns[i] for i in kept]
     out = [f'<div class="holotrace"><div><b>{escape(table.title)}</b></div>']
     if table.method:
         out.append(f'<div style="opacity:.7;max-width:100ch">{escape(table.method)}</div>')
-    out.append('<table style="font-variant-numeric:tabular-nums"><thead><tr>')
-    for (header, *_, right), name in zip(columns, table.columns):
-        side, sentence = "right" if right else "left", escape(table.info(name)["sentence"] or "")
+    out.append('<div style="overflow-x:auto"><table style="font-variant-numeric:tabular-nums"><thead><tr>')
+    for (header, *_, right), info in zip(columns, (infos[i] for i in kept)):
+        side, sentence = "right" if right else "left", escape(info["sentence"] or "")
         out.append(f'<th style="text-align:{side}" title="{sentence}">{escape(header)}</th>')
     if chart:
         out.append(f'<th style="text-align:left;font-weight:normal">{chart[0]}</th>')
@@ -279,8 +288,28 @@ def as_html(table, n_rows):
             hover = f' title="{escape(full[row])}"' if full[row] not in (None, text) else ""
             out.append(f'<td style="text-align:{"right" if right else "left"}"{hover}>{escape(text)}</td>')
         out.append((f'<td style="text-align:left">{chart[1][row]}</td>' if chart else "") + "</tr>")
-    out.append("</tbody></table>")
-    for note in [more_line(table, n_rows)] + table.notes:
+    out.append("</tbody></table></div>")
+    for note in [more_line(table, n_rows), left_out and "not shown: " + ", ".join(left_out)] + table.notes:
         if note:
-            out.append(f'<div style="opacity:.7">{escape(note)}</div>')
+            out.append(f'<div style="opacity:.7;max-width:100ch">{escape(note)}</div>')
+    return "".join(out) + "</div>"
+
+
+def session_html(session):
+    """For notebooks: which ranks were read from where, what was lost, and what to ask first."""
+    ranks, paths, events = session.ranks, session.paths, session.n_events
+    total = f"{sum(events.values()):,}".replace(",", THIN)
+    out = [f'<div class="holotrace" style="max-width:100ch"><div><b>{len(ranks)} rank{"s" * (len(ranks) != 1)}, {total} events</b></div>']
+    if session.loss_note:
+        out.append(f"<div>{escape(session.loss_note)}</div>")
+    out.append('<div style="overflow-x:auto"><table style="font-variant-numeric:tabular-nums"><thead><tr><th style="text-align:right">rank</th>'
+               '<th style="text-align:left">file</th><th style="text-align:right">events</th></tr></thead><tbody>')
+    for rank in ranks[:SESSION_RANKS]:
+        path, n = str(paths[rank]), f"{events[rank]:,}".replace(",", THIN)
+        out.append(f'<tr><td style="text-align:right">{rank}</td><td style="text-align:left" title="{escape(path)}">'
+                   f'{escape(shorten(path, 80))}</td><td style="text-align:right">{n}</td></tr>')
+    out.append("</tbody></table></div>")
+    if len(ranks) > SESSION_RANKS:
+        out.append(f'<div style="opacity:.7">{len(ranks) - SESSION_RANKS} more ranks</div>')
+    out.append('<div style="opacity:.7">next: <code>.summary()</code> says what the time goes to, <code>.serve()</code> shows the page</div>')
     return "".join(out) + "</div>"

@@ -9,6 +9,7 @@ import importlib.util
 import logging
 import os
 import warnings
+from html import escape
 
 import pandas as pd
 
@@ -88,8 +89,13 @@ def _layout(figure, title, x="", y="", **more):
     return figure
 
 
+def _plain(name):
+    """As plotly shows it: it reads tags in texts, and names of traces are no tags."""
+    return escape(str(name), quote=False)
+
+
 def _short(name):
-    return shorten(str(name), _MAX_NAME)
+    return _plain(shorten(str(name), _MAX_NAME))
 
 
 # ---- breakdowns ----
@@ -156,7 +162,7 @@ def _pies(df, title):
         part = df[df["rank"] == rank]
         figure.add_trace(
             go.Pie(labels=[labels[name] for name in part["name"]], values=part["sum (us)"],
-                   text=part["name"], textinfo="percent", hoverinfo="text+value+percent",
+                   text=part["name"].map(_plain), textinfo="percent", hoverinfo="text+value+percent",
                    marker_colors=[colors[name] for name in part["name"]]),
             row=i // 2 + 1, col=i % 2 + 1)
     return _layout(figure, title, height=300 * rows + 150)
@@ -204,7 +210,7 @@ def annotations(result):
 
     own = {}
     for path, ns in zip(result.texts("annotation_stack", "no annotation"), result.ints("dur_ns").tolist()):
-        parts = tuple(path.split(" / "))
+        parts = tuple(map(_plain, path.split(" / ")))
         own[parts] = own.get(parts, 0) + ns
     nodes = {parts[:i] for parts in own for i in range(1, len(parts) + 1)}
     order = sorted(nodes)
@@ -257,9 +263,9 @@ def sequences(df, operator):
     import plotly.graph_objects as go
 
     figure = go.Figure(go.Bar(x=[_short(pattern) for pattern in df["pattern"]], y=df["count"],
-                              text=df["pattern"], textposition="none", hoverinfo="text+y",
+                              text=df["pattern"].map(_plain), textposition="none", hoverinfo="text+y",
                               marker_color=COLORS["compute"]))
-    return _layout(figure, f"Kernel sequences of {operator}", "pattern", "count")
+    return _layout(figure, f"Kernel sequences of {_plain(operator)}", "pattern", "count")
 
 
 @_chart()
@@ -280,7 +286,7 @@ def series(frames, by, value, title, unit):
     for rank, df in frames.items():
         for key, part in df.groupby(by):
             label = f"rank {rank} {by} {key}" if by == "stream" else f"rank {rank} {key}"
-            figure.add_trace(go.Scattergl(x=part["ts"] / 1000, y=part[value], name=label, mode="lines",
+            figure.add_trace(go.Scattergl(x=part["ts"] / 1000, y=part[value], name=_plain(label), mode="lines",
                                           line={"shape": "hv", "color": color_of(label)}))
     return _layout(figure, title, "time [ms]", unit)
 
@@ -341,7 +347,7 @@ def difference(df, what):
     colors = {control: COLORS["host"], test: COLORS["compute"], diff: COLORS["communication"]}
     figure = go.Figure([
         go.Bar(name="Difference" if column == diff else column, x=names, y=df[column],
-               text=df.index, textposition="none", marker_color=colors[column])
+               text=[_plain(name) for name in df.index], textposition="none", marker_color=colors[column])
         for column in (control, test, diff)])
     return _layout(figure, f"{test} minus {control}", "name", "count" if what == "counts" else "us",
                    barmode="group")
@@ -366,6 +372,8 @@ def timeline(df, title, start="calibrated_start_global", end="calibrated_end_glo
 
     df = df.assign(**{column: pd.to_datetime(df[column], unit="us") for column in (start, end)
                       if pd.api.types.is_numeric_dtype(df[column])})
+    df = df.assign(**{column: df[column].map(_plain) for column in {task, color, *hover} & set(df.columns)
+                      if not pd.api.types.is_numeric_dtype(df[column])})
     names = {name: color_of(name) for name in pd.unique(df[color])}
     figure = px.timeline(df, x_start=start, x_end=end, y=task, color=color, title=title,
                          color_discrete_map=names,
