@@ -103,7 +103,7 @@ const signed = (rows: Rows, row: Row, name: string): string => {
   return (rows.number(row, name) ?? 0) > 0 ? `+${text}` : text;
 };
 
-const METRIC_WORDS: Record<string, string> = { step: "step", gpu: "GPU activity", comm: "communication" };
+const METRIC_WORDS: Record<string, string> = { step: "step", gpu: "device activity", comm: "communication" };
 
 function ChangeBars({ table, title, column, word }: { table: Table; title: string; column: string; word: (rows: Rows, row: Row) => string }) {
   const rows = new Rows(table), size = (row: Row) => Math.abs(rows.number(row, column) ?? 0);
