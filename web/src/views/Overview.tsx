@@ -20,6 +20,7 @@ import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
 import type { HeatMetric } from "./heat";
 import { DISTRIBUTED_PARTS, STEP_PARTS, stackOf } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
+import { WhichRank } from "./WhichRank";
 import { Against } from "./Against";
 import { ShareBar } from "./ShareBar";
 
@@ -108,6 +109,7 @@ function Verdict() {
                 {time && head !== time ? <>{time.heading}. </> : null}
                 {head ? <Evidence finding={head} /> : null}
               </p>
+              <WhichRank all={all} head={head} />
             </div>
             <Figures rows={rows} />
           </header>
