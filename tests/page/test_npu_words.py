@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run of NPUs speaks of NPUs: every view of the page, the report, every verb in the terminal. A small run made by hand, and with
 HOLOTRACE_EXTRA_DATA the samples of an Ascend profiler below it."""
-import json
 import os
 import pathlib
 import re
@@ -12,35 +11,14 @@ import pytest
 
 import served
 import support
-from web import needs_browser
+from web import evaluate, needs_browser, needs_node
 
 sys.path.insert(0, str(support.ROOT / "tests" / "analysis"))
-from ascend import T0, event, rank, timeline, work  # noqa: E402
+from ascend import small_run  # noqa: E402
 
 EXTRA = os.environ.get("HOLOTRACE_EXTRA_DATA")
 FOREIGN = re.compile(r"\b(GPUs?|CUDA|NCCL|[Tt]ensor [Cc]ores?)\b|PYTORCH_CUDA|torch\.cuda")
 pytestmark = [needs_browser, served.needs_serve]
-
-
-def small_run(folder):
-    """Two ranks of three steps: operators of the host, a matrix product, a vector operation, a collective."""
-    for number in (0, 1):
-        events, tasks = [], []
-        for step in range(3):
-            at = step * 1000
-            events += [dict(event(f"ProfilerStep#{step}", T0 + at, 900, pid=4), cat="cpu_op"),
-                       dict(event("aten::mm", T0 + at + 10, 100, pid=4), cat="cpu_op")]
-            for k, (name, core, start, dur) in enumerate([("MatMulV2", "AI_CORE", 50, 200), ("Add", "AI_VECTOR_CORE", 260, 100 + 50 * number),
-                                                         ("hcom_allReduce__1", "HCCL", 420, 300 - 50 * number)]):
-                tasks.append((step, name, core, at + start, dur))
-                if core != "HCCL":
-                    events.append(event(name, T0 + at + start, dur, **{"Task Type": core, "Stream Id": 7, "Task Id": 10 * step + k}))
-                else:
-                    events.append(event(name, T0 + at + start, dur, pid=3, count=4096, data_type="FP32"))
-        names = json.loads(timeline(*events))
-        names.insert(0, {"ph": "M", "name": "process_name", "pid": 4, "tid": 0, "args": {"name": "Python"}})
-        rank(folder, f"rank{number}_123_ascend_pt", trace_view__json=json.dumps(names), kernel_details__csv=work(*tasks))
-    return folder
 
 
 def look(source, tmp_path):
@@ -57,6 +35,30 @@ def look(source, tmp_path):
         done = support.run(verb, root / "npu")
         text = (done.stdout + done.stderr).decode()
         assert not FOREIGN.search(text), f"{verb}: {text}"
+
+
+@needs_node
+def test_tasks_of_hccl_are_communication(tmp_path):
+    """Of two tracks of rank 0, the first of the layer communication: its copy and its wait, which is all wait, are; what is known stays."""
+    source = """
+    import { markHccl } from "./timeline/hccl";
+    const tile = { tracks: new Map([[4, [0, 3]], [5, [3, 4]]]), names: [[1, "Memcpy"], [2, "Notify_Wait"]], wait: new Map(),
+      name: new Uint32Array([1, 2, 1, 2]), start: new Float64Array([0, 10, 20, 30]), end: new Float64Array([5, 17, 21, 31]), work: new Uint8Array([255, 255, 2, 255]) } as any;
+    markHccl([{ rank: 0, track: 4, layer: "communication" }, { rank: 0, track: 5, layer: "hardware" }, { rank: 1, track: 5, layer: "communication" }])(0, tile);
+    answer = { work: [...tile.work], wait: [...tile.wait] };"""
+    assert evaluate(tmp_path, source, None) == {"work": [1, 1, 2, 255], "wait": [[1, 7]]}
+
+
+@needs_node
+def test_cores_have_the_colour_of_what_they_do(tmp_path):
+    source = """
+    import { Rows } from "./app/rows"; import { coreParts } from "./views/cores";
+    const column = (name: string) => ({ name, type: "string", unit: null, role: "key", sentence: "" });
+    answer = coreParts(new Rows({ columns: ["core", "total_ns"].map(column), rows: input.map((core: string, i: number) => [core, i]) } as any)).map(part => [part.name, part.color]);"""
+    wanted = [["HCCL", "HCCL", "var(--communication)"], ["COMMUNICATION", "HCCL", "var(--communication)"], ["AI_CORE", "AI Core (Cube)", "var(--compute)"],
+              ["AI_VECTOR_CORE", "AI Vector Core", "var(--python)"], ["MIX_AIC", "mixed, mostly Cube", "var(--compute)"], ["AI_CPU", "AI CPU", "var(--host)"],
+              ["tensor cores", "tensor cores", "var(--compute)"], ["other cores", "other cores", "var(--host)"]]
+    assert evaluate(tmp_path, source, [core for core, _, _ in wanted]) == [[name, color] for _, name, color in wanted]
 
 
 def test_a_small_run(tmp_path):

@@ -12,6 +12,7 @@ import { human, nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
 import { askCounters } from "./counters";
+import { markHccl } from "./hccl";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
 import type { Choice, CounterSeries } from "./layout";
@@ -311,6 +312,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, props);
   const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
   stage.tracks = tracks;
+  stage.tiles.onTile = useMemo(() => markHccl(tracks.tracks), [tracks]);
   stage.layout = layout;
   if (!drag.current?.moved) stage.range = range;
   stage.marks = marks;
