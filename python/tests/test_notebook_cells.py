@@ -15,6 +15,9 @@ import pytest
 import holotrace
 import support
 
+sys.path.insert(0, str(pathlib.Path(support.__file__).resolve().parent / "analysis"))
+from ascend import small_run  # noqa: E402
+
 nbformat = pytest.importorskip("nbformat", reason="needs python3-nbformat")
 nbclient = pytest.importorskip("nbclient", reason="needs python3-nbclient")
 from test_notebooks import kernel_manager  # noqa: E402, F401
@@ -103,6 +106,16 @@ def test_names_are_no_tags_of_plotly(tmp_path):
             text = figure.to_json()
             for tag in ("script", "img", "svg", "iframe", "a href"):
                 assert f"<{tag}" not in text and f"\\u003c{tag}" not in text
+
+
+def test_a_run_of_npus_speaks_of_npus(tmp_path):
+    """Headings, sentences and notes of every analysis, as text and in cells."""
+    with holotrace.open(small_run(tmp_path)) as session:
+        report = session.report(top=20)
+        assert len(report) > 10
+        for shown in (repr(report), report._repr_html_(), session._repr_html_()):
+            assert not re.search(r"\b(GPUs?|CUDA|NCCL|[Tt]ensor.[Cc]ores?)\b|PYTORCH_CUDA|torch\.cuda", shown)
+        assert "NPU" in repr(report["summary"])
 
 
 CELLS = ["import holotrace", "run = holotrace.open({path!r}, progress=False); run", "run.summary()", "run.kernels()", "run.operators()",

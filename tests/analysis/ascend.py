@@ -39,6 +39,27 @@ def work(*tasks):
     return "\n".join(lines + [f"{step},{name},{core},{T0 + start}.000\t,{dur}" for step, name, core, start, dur in tasks]) + "\n"
 
 
+def small_run(folder):
+    """Two ranks of three steps: operators of the host, a matrix product, a vector operation, a collective."""
+    for number in (0, 1):
+        events, tasks = [], []
+        for step in range(3):
+            at = step * 1000
+            events += [dict(event(f"ProfilerStep#{step}", T0 + at, 900, pid=4), cat="cpu_op"),
+                       dict(event("aten::mm", T0 + at + 10, 100, pid=4), cat="cpu_op")]
+            for k, (name, core, start, dur) in enumerate([("MatMulV2", "AI_CORE", 50, 200), ("Add", "AI_VECTOR_CORE", 260, 100 + 50 * number),
+                                                         ("hcom_allReduce__1", "HCCL", 420, 300 - 50 * number)]):
+                tasks.append((step, name, core, at + start, dur))
+                if core != "HCCL":
+                    events.append(event(name, T0 + at + start, dur, **{"Task Type": core, "Stream Id": 7, "Task Id": 10 * step + k}))
+                else:
+                    events.append(event(name, T0 + at + start, dur, pid=3, count=4096, data_type="FP32"))
+        names = json.loads(timeline(*events))
+        names.insert(0, {"ph": "M", "name": "process_name", "pid": 4, "tid": 0, "args": {"name": "Python"}})
+        rank(folder, f"rank{number}_123_ascend_pt", trace_view__json=json.dumps(names), kernel_details__csv=work(*tasks))
+    return folder
+
+
 def cells(path, table):
     found = {}
     for r in rows("tables", path, "--view", "cells", "--table", table):

@@ -125,6 +125,14 @@ def test_counters(tmp_path):
         served.drive("counters.mjs", url, served.wait_ready(url)["runs"][0]["id"])
 
 
+def test_by_keyboard(tmp_path):
+    """From event to event, to the panel and the table, without a pointer; in both themes, on a phone too."""
+    shutil.copytree(support.ROOT / "examples" / "train", tmp_path / "train")
+    with served.serving(tmp_path) as url:
+        served.wait_ready(url)
+        served.drive("walk.mjs", url, "train")
+
+
 def test_hostile_names(tmp_path):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "trace.json").write_text(json.dumps(hostile_trace()))

@@ -111,6 +111,7 @@ export interface Track {
   process: string; thread: string;  // names as shown
   pid: string; tid: string;
   device: number | null;            // of a stream
+  word?: "NPU";                     // what the device is, where it is no GPU; the page's own
   layer: string | null;             // of NPUs: framework, CANN, hardware, communication, overlap
   lanes: number; spans: number;
   first_ns: number; last_ns: number;

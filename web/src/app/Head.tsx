@@ -11,6 +11,7 @@ import type { Next } from "./findings";
 import { useTable } from "./hooks";
 import { nextLink } from "./links";
 import { Rows } from "./rows";
+import { useWords } from "./words";
 import { viewOf } from "../views/registry";
 
 export const TOP = 10000;
@@ -79,16 +80,17 @@ export function Head(props: {
   cause?: (finding: TableFinding) => ComponentChildren; // more about what it concludes
   children?: ComponentChildren;
 }) {
-  const said = useSaid(props.verb, props.query);
+  const said = useSaid(props.verb, props.query), words = useWords();
+  const lead = typeof props.lead === "string" ? words(props.lead) : props.lead;
   const Title = props.level === 2 ? "h2" : "h1";
   return (
     <header class="head">
       <div class="head-words">
         <Title class={said ? "said" : ""}>{said ? said.sentence : props.title}</Title>
         {said?.finding ? props.cause?.(said.finding) : null}
-        {props.lead || said?.next ? (
+        {lead || said?.next ? (
           <p class="lead">
-            {props.lead} {said ? <NextLink next={said.next} /> : null}
+            {lead} {said ? <NextLink next={said.next} /> : null}
           </p>
         ) : null}
       </div>

@@ -3,7 +3,7 @@
 // anything to look at.
 import { Component } from "preact";
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Analyses, Run, Runs } from "../model";
 import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
 import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
@@ -17,8 +17,10 @@ import { Busy, Empty, ProblemBox } from "./parts";
 import { formatRoute, go, linkTo, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
+import { registryOf } from "./words";
 import { HistoryView } from "../views/History";
 import { useServes } from "../views/Iterations";
+import { useHooked } from "../views/Lightning";
 import { PLACES, placeOf, tabsOf, viewOf } from "../views/registry";
 import type { Place } from "../views/registry";
 
@@ -366,6 +368,8 @@ export function Page() {
     if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
   }, [run?.id, route.run]);
   const serves = useServes(run, run ? within(run, route).query.span : undefined);
+  const hooked = useHooked(run, run ? within(run, route).query.span : undefined, placeOf(route.view) === placeOf("lightning"));
+  const analyses = useMemo(() => (run && registry ? registryOf(run, registry) : null), [run, registry]);
   if (!runs || !registry) {
     const failed = watched.problem ?? problem?.problem;
     return <Start>{failed ? <ProblemBox status={0} problem={failed} /> : <Busy what="Looking for runs …" />}</Start>;
@@ -373,7 +377,7 @@ export function Page() {
   if (runs.runs.length === 0) return runs.histories.length > 0 ? <Alone runs={runs} route={route} /> : <NoRuns runs={runs} />;
   if (!run) return <NoSuchRun runs={runs} route={route} />;
   const base = runs.runs.find((one) => one.id === route.query.base && one.id !== run.id) ?? null;
-  const app: App = { route: within(run, route), run, base, runs, analyses: registry, routes, serves };
+  const app: App = { route: within(run, route), run, base, runs, analyses: analyses ?? registry, routes, serves, hooked };
   const lost = watched.problem ? `${watched.problem.error} What is shown is the last answer; trying again.` : null;
   return (
     <AppProvider value={app}>

@@ -8,7 +8,7 @@ import { Rows } from "./rows";
 
 export const YOUR_CODE: Column = {
   name: "your_code", label: "your code", type: "string", unit: null, role: "measure",
-  sentence: "line of your own code that launches most of its GPU time, of attribution --view origins",
+  sentence: "line of your own code that launches most of its device time, of attribution --view origins",
 };
 
 // As the engine writes a line: FILE(LINE): FUNCTION.

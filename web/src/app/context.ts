@@ -14,6 +14,7 @@ export interface App {
   analyses: Analyses;
   routes: readonly string[]; // what this server can be asked
   serves: boolean; // the run has iterations of a serving engine
+  hooked: boolean; // the run has hooks of PyTorch Lightning; known where its tab would be
 }
 
 const Context = createContext<App | null>(null);

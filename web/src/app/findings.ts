@@ -65,7 +65,8 @@ export function headline(all: readonly Finding[]): { head: Finding | undefined; 
   return { head: found ?? timeOf(all), missing };
 }
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+// What begins with a name of code, such as torch.compile, stays as it is written.
+export const capital = (text: string): string => (/^\w*[._]\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 // Numbers beside the headline: a finding's cell, its name, its type.
 export const FIGURES: readonly [kind: string, column: string, label: string, type: "duration" | "ratio"][] = [

@@ -98,7 +98,7 @@ function draw(canvas: HTMLCanvasElement, layout: Layout, view: View): void {
   for (const line of layout.lines) {
     ctx.font = sans(10.5);
     ctx.fillStyle = dim;
-    const name = view.left < 100 ? line.track.name.replace(/^GPU \d+ · /, "") : line.track.name;
+    const name = view.left < 100 ? line.track.name.replace(/^[GN]PU \d+ · /, "") : line.track.name;
     ctx.fillText(shortName(name, Math.floor((view.left - 14) / 6)), 8, line.top + 10);
     ctx.font = sans(9.5);
     const font = textWidth("m0e_", ctx.font) / 4;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What cli/report_page.c writes into the page.
 import type { Table } from "../model";
+import { npuWords } from "../ui/npu";
 
 export interface Section {
   name: string; group: string; title: string; question: string; method: string;
@@ -29,7 +30,16 @@ export interface Report {
 
 export function readReport(): Report | null {
   const text = document.getElementById("data")?.textContent;
-  return text ? JSON.parse(text) as Report : null;
+  return text ? named(JSON.parse(text) as Report) : null;
+}
+
+// A report about NPUs says so also where the registry speaks. The summary names the device.
+function named(report: Report): Report {
+  const table = report.sections.find(section => section.name === "summary")?.table;
+  const at = (name: string) => table?.columns.findIndex(column => column.name === name) ?? -1;
+  const device = table?.rows.find(row => row[at("kind")] === "gpu")?.[at("topic")];
+  if (device !== "NPU") return report;
+  return { ...report, sections: report.sections.map(one => ({ ...one, title: npuWords(one.title), question: npuWords(one.question), method: npuWords(one.method) })) };
 }
 
 export const sectionOf = (report: Report, name: string): Section | undefined =>

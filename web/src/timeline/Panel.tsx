@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The side panel: everything about the chosen event, and the sums of the selected range.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { EventDetails, EventLink, Sums, Table } from "../model";
+import { isOwn, withoutAddresses } from "../app/frames";
 import { classColor, classOf } from "../ui/colors";
 import { exact, human, isNumber, label, nsText, shortName } from "../ui/format";
+import { npuWords } from "../ui/npu";
+import { PanelCode } from "../views/YourCode";
 import { valueText } from "./draw";
 import { classOfSpan } from "./palette";
 import type { CounterSum } from "./counters";
@@ -20,12 +23,12 @@ function Pair(props: { name: string; value: string; title?: string }) {
   return <tr title={props.title}><th scope="row">{props.name}</th><td>{props.value}</td></tr>;
 }
 
-function LinkTo(props: { link: EventLink; word: string; onEvent: (id: string) => void }) {
-  const { link } = props;
+function LinkTo(props: { link: EventLink; word: string; own?: boolean; onEvent: (id: string) => void }) {
+  const { link } = props, name = shortName(withoutAddresses(link.name ?? link.id), 60);
   return (
     <li>
       <button type="button" class="tl-plain tl-link" onClick={() => props.onEvent(link.id)} title={link.name}>
-        <span class="dim">{props.word}</span> {shortName(link.name ?? link.id, 60)}
+        <span class="dim">{props.word}</span> {props.own ? <strong>{name}</strong> : name}
       </button>
     </li>
   );
@@ -58,12 +61,12 @@ function Links(props: { event: EventDetails; onEvent: (id: string) => void }) {
 }
 
 function Stack(props: { event: EventDetails; onEvent: (id: string) => void }) {
-  const { stack } = props.event;
+  const { stack } = props.event, own = stack.find((link) => isOwn(link.name ?? ""));
   if (stack.length === 0) return null;
   return (
     <section>
       <h3>Call stack</h3>
-      <ol class="tl-links">{stack.map((link, i) => <LinkTo key={i} link={link} word={`${stack.length - i}`} onEvent={props.onEvent} />)}</ol>
+      <ol class="tl-links">{stack.map((link, i) => <LinkTo key={i} link={link} word={`${stack.length - i}`} own={link === own} onEvent={props.onEvent} />)}</ol>
     </section>
   );
 }
@@ -132,7 +135,7 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
   return (
     <div class="tl-details" aria-label="Chosen event">
       <h2>Selected</h2>
-      <p class="tl-name mono" title={event.name}><i style={{ background: swatch(event.kind, event.class, event.name) }} /><span>{shortName(event.name ?? event.id, 400)}</span></p>
+      <p class="tl-name mono" title={event.name} tabIndex={0}><i style={{ background: swatch(event.kind, event.class, event.name) }} /><span>{shortName(event.name ?? event.id, 400)}</span></p>
       <table class="tl-pairs"><tbody>
         <Pair name="rank, track" value={`${event.rank ?? "–"}, ${props.track}`} />
         <Pair name="kind" value={`${event.kind ?? "–"}${event.class ? ` · ${event.class}` : ""}`} />
@@ -144,6 +147,7 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
         {bytes !== undefined ? <Pair name="bytes" value={human(bytes, { type: "bytes", unit: "bytes" })} title={`${bytes} bytes`} /> : null}
       </tbody></table>
       <Rows event={event} link={props.link} />
+      <PanelCode event={event} source={get("origin_source")} />
       <Origin get={get} />
       <Links event={event} onEvent={props.onEvent} />
       <Fields title="Arguments" fields={args} open />
@@ -157,14 +161,14 @@ export function Details(props: { event: EventDetails; track: string; onEvent: (i
 
 const TOP_NAMES = 40;
 
-function SumTable(props: { table: Table; columns: string[]; caption: string; rows: number; device?: string; onEvent?: (id: string) => void }) {
-  const { table } = props;
+function SumTable(props: { table: Table; columns: string[]; caption: string; rows: number; device: string; onEvent?: (id: string) => void }) {
+  const { table } = props, words = (text: string) => (props.device === "NPU" ? npuWords(text) : text);
   const at = props.columns.map((name) => table.columns.findIndex((column) => column.name === name)).filter((i) => i >= 0);
   const nameAt = table.columns.findIndex((column) => column.name === "name"), longest = table.columns.findIndex((column) => column.name === "longest");
   return (
     <table class="tl-sums">
       <caption>{props.caption}</caption>
-      <thead><tr>{at.map((i) => <th key={i} scope="col" data-column={table.columns[i]?.name} class={isNumber(table.columns[i]?.type ?? "string") && table.columns[i]?.role !== "key" ? "number" : ""} title={table.columns[i]?.sentence}>{label(table.columns[i] ?? { name: "" })}</th>)}</tr></thead>
+      <thead><tr>{at.map((i) => <th key={i} scope="col" data-column={table.columns[i]?.name} class={isNumber(table.columns[i]?.type ?? "string") && table.columns[i]?.role !== "key" ? "number" : ""} title={words(table.columns[i]?.sentence ?? "")}>{label(table.columns[i] ?? { name: "" })}</th>)}</tr></thead>
       <tbody>
         {table.rows.slice(0, props.rows).map((row, k) => (
           <tr key={k}>
@@ -173,7 +177,7 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
               if (!column) return null;
               if (i === nameAt && props.onEvent && longest >= 0)
                 return <td key={i}><button type="button" class="tl-plain tl-link" title={`${String(cell)} · go to the longest`} onClick={() => props.onEvent?.(String(row[longest]))}>{shortName(String(cell), 32)}</button></td>;
-              if (column.name === "device") return <td key={i}>{cell === null ? "host" : `${props.device ?? "device"} ${cell}`}</td>;
+              if (column.name === "device") return <td key={i}>{cell === null ? "host" : `${props.device} ${cell}`}</td>;
               if (column.name === "class") return <td key={i}><i style={{ background: classColor(classOf(String(cell)) ?? "host") }} />{String(cell)}</td>;
               return <td key={i} class="number" title={exact(cell, column)}>{human(cell, column)}</td>;
             })}
@@ -217,26 +221,7 @@ export function Selection(props: { range: Range; sums: Sums | null; counters: re
       {!sums && !props.problem ? <p class="dim">summing …</p> : null}
       {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} device={props.device} /> : null}
       {props.counters ? <Counters sums={props.counters} /> : null}
-      {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} onEvent={props.onEvent} /> : null}
+      {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} device={props.device} onEvent={props.onEvent} /> : null}
     </div>
   );
-}
-
-// What an asynchronous question answered, of the latest that was asked.
-export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, wait = 0): [T | null, string | null] {
-  const [state, setState] = useState<{ key: string | null; answer: T | null; problem: string | null }>({ key: null, answer: null, problem: null });
-  useEffect(() => {
-    if (key === null) return;
-    const stop = new AbortController();
-    const timer = setTimeout(() => {
-      ask(stop.signal).then(
-        (answer) => setState({ key, answer, problem: null }),
-        (error: unknown) => { if (!stop.signal.aborted) setState({ key, answer: null, problem: error instanceof Error ? error.message : String(error) }); });
-    }, wait);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [key]);
-  return state.key === key && key !== null ? [state.answer, state.problem] : [null, null];
 }

@@ -3,6 +3,7 @@
 // around it: tools, names of rows, the panel, keys and pointer, and the state in the URL.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, EventPlace, Found, Run, Tracks } from "../model";
+import { useAnswer } from "../app/answer";
 import { useTable } from "../app/hooks";
 import { isTyping } from "../app/keys";
 import { linkTo, parseRoute } from "../app/route";
@@ -12,16 +13,18 @@ import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
 import { Baseline } from "./Baseline";
 import { askCounters } from "./counters";
+import { markHccl } from "./hccl";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
 import type { Choice, CounterSeries } from "./layout";
-import { Details, Selection, useAnswer } from "./Panel";
+import { Details, Selection } from "./Panel";
 import { keysText, marksText, parseKeys, parseMarks, parseRange, rangeText } from "./places";
 import type { Mark } from "./places";
 import { spansOn, useDrawnPath, usePath } from "./path";
 import type { Path } from "./path";
 import { Stage } from "./stage";
 import type { Range } from "./stage";
+import { useWalk } from "./walk";
 import { Why } from "./Why";
 import "./timeline.css";
 
@@ -36,7 +39,8 @@ export interface TimelineProps {
 const KEYS: readonly [string, string][] = [
   ["W  S", "zoom in, out"], ["A  D", "to the left, to the right"], ["F", "fit the selection, or everything"], ["drag", "select a range"],
   ["shift-drag", "move"], ["wheel", "scroll tracks"], ["ctrl-wheel", "zoom at the pointer"], ["fingers", "move, zoom"], ["/", "search"], ["N  P", "next, previous match"],
-  ["[  ]", "previous, next step"], ["M", "mark the selection"], ["Esc", "clear the selection"], ["?", "these keys"],
+  [",  .", "previous, next event of the lane"], ["↑  ↓", "to what is around the event; inside or below it"],
+  ["Enter", "to the details, Esc back"], ["[  ]", "previous, next step"], ["M", "mark the selection"], ["Esc", "clear the selection"], ["?", "these keys"],
 ];
 const ROOM_FOR_OTHERS = 160;
 const OVERLAY_POINTS = 2000;
@@ -96,7 +100,8 @@ export function Timeline(props: TimelineProps) {
   useEffect(() => {
     const stop = new AbortController();
     askTracks(runKey, span, stop.signal).then((answer) => {
-      setRead({ of, tracks: answer });
+      const word = deviceWord(run);
+      setRead({ of, tracks: word === "NPU" ? { ...answer, tracks: answer.tracks.map((track) => ({ ...track, word })) } : answer });
       setProblem(null);
     }, (error: unknown) => { if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error)); });
     return () => stop.abort();
@@ -317,6 +322,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, props);
   const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
   stage.tracks = tracks;
+  stage.tiles.onTile = useMemo(() => markHccl(tracks.tracks), [tracks]);
   stage.layout = layout;
   if (!drag.current?.moved) stage.range = range;
   stage.marks = marks;
@@ -328,7 +334,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const chooseEvent = (id: string | null, replace = false) => onState({ event: id }, replace);
   const search = useSearch(props, stage, (id) => chooseEvent(id, true));
 
-  const eventId = state.event ?? null;
+  const eventId = state.event ?? null, panel = useRef<HTMLElement>(null);
+  const walk = useWalk(stage, run, state.span, eventId, (id) => chooseEvent(id, true));
   const [event, eventProblem] = useAnswer<EventDetails>(eventId && `${run.id} ${run.generation} ${eventId}`, (signal) => askEvent(run, eventId ?? "", state.span, signal));
   const [flows] = useAnswer(eventId && `${run.id} ${run.generation} ${eventId}`, (signal) => askFlows(run, eventId ?? "", state.span, signal));
   const [sums, sumsProblem] = useAnswer(
@@ -573,8 +580,9 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     const moves = arrows[key] ?? (["w", "a", "s", "d"].includes(key) ? key : null);
     const actions: Record<string, () => void> = {
       f: fit, "/": () => { box.current?.focus(); box.current?.select(); }, n: () => search.step(false), p: () => search.step(true),
-      "[": () => goStep(-1), "]": () => goStep(1), m: mark, "?": () => setHelp(!help),
-      Escape: () => { if (help) setHelp(false); else if (range) setRange(null); else if (eventId) chooseEvent(null); },
+      "[": () => goStep(-1), "]": () => goStep(1), m: mark, "?": () => setHelp(!help), ",": () => walk("previous"), ".": () => walk("next"),
+      ...(document.activeElement === canvas.current ? { ArrowUp: () => walk("out"), ArrowDown: () => walk("in"), Enter: () => panel.current?.focus() } : {}),
+      Escape: () => { if (panel.current?.contains(document.activeElement)) canvas.current?.focus(); else if (help) setHelp(false); else if (range) setRange(null); else if (eventId) chooseEvent(null); },
     };
     if (moves) stage.press(moves);
     else if (actions[key]) actions[key]();
@@ -645,8 +653,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
           <div class="tl-space" style={{ height: `${Math.max(layout.height + layout.pinnedHeight, size.height)}px` }}>
             <div class="tl-sticky">
               <canvas
-                ref={canvas} class="tl-canvas" style={{ height: `${size.height}px` }} tabIndex={0} role="img"
-                aria-label={`Timeline of ${run.name}: ${tracks.tracks.length} tracks of ${clockText(tracks)}. Keys: W and S zoom, A and D move, slash searches, question mark lists all.`}
+                ref={canvas} class="tl-canvas" style={{ height: `${size.height}px` }} tabIndex={0} role="application"
+                aria-label={`Timeline of ${run.name}: ${tracks.tracks.length} tracks of ${clockText(tracks)}. Keys: W and S zoom, A and D move, comma and full stop choose events, Enter goes to their details, slash searches, question mark lists all.`}
                 onPointerDown={pointerDown} onPointerMove={(e) => pointerMove(e, false)} onPointerUp={(e) => pointerUp(e, false)} onPointerCancel={forget} onPointerLeave={() => { stage.pointer = null; setTip(null); }}
               />
               <PinnedLabels layout={layout} onCollapse={onCollapse} onPin={onPin} />
@@ -659,13 +667,14 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
       </div>
       {props.base ? <Baseline base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
       {eventId || range ? (
-        <aside class="tl-panel" aria-label="Details">
+        <aside class="tl-panel" aria-label="Details" ref={panel} tabIndex={-1}>
           {eventId && path ? <Why run={run} state={state} path={path} event={eventId} onEvent={chooseEvent} /> : null}
           {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
           {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
           {range ? <Selection range={range} sums={sums} counters={counterSums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
         </aside>
       ) : null}
+      <p class="tl-said" role="status">{event && event.id === eventId ? `${shortName(event.name ?? event.id, 120)}, ${nsText((event.end_ns ?? 0) - (event.start_ns ?? 0))}, rank ${event.rank ?? "–"}, ${chosenTrack ? trackLabel(chosenTrack) : "no track"}` : ""}</p>
       {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y + 16}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}
     </div>
   );

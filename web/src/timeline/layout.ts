@@ -38,14 +38,15 @@ const LAYERS = ["framework", "CANN", "hardware", "communication", "overlap"];
 
 export const rankKey = (rank: number) => `r${rank}`;
 export const trackKey = (track: Pick<Track, "rank" | "track">) => `t${track.rank}:${track.track}`;
+const deviceOf = (track: Track) => `${track.word ?? "GPU"} ${track.device}`;
 // What the process filter calls the process of a track.
 export function processOf(track: Track): string {
   if (track.layer) return track.process || track.layer;
-  return track.device !== null ? `GPU ${track.device}` : track.process ? `${track.process} ${track.pid}` : `process ${track.pid}`;
+  return track.device !== null ? deviceOf(track) : track.process ? `${track.process} ${track.pid}` : `process ${track.pid}`;
 }
 
 export function trackLabel(track: Track): string {
-  if (track.device !== null && !track.layer) return `GPU ${track.device} · ${track.thread.trim()}`;
+  if (track.device !== null && !track.layer) return `${deviceOf(track)} · ${track.thread.trim()}`;
   return track.thread.trim() || `thread ${track.tid}`;
 }
 

@@ -23,6 +23,7 @@ export class Tiles {
   private bytes = 0;
   private readonly names = new Map<number, Map<number, string>>();
   error: unknown = null;
+  onTile: (rank: number, tile: Tile) => void = () => undefined;   // sees each tile as it comes, before it is drawn
 
   constructor(private readonly fetchTile: Fetch, private readonly changed: () => void) {}
 
@@ -106,6 +107,7 @@ export class Tiles {
     let names = this.names.get(key.rank);
     if (!names) this.names.set(key.rank, names = new Map());
     for (const [id, name] of tile.names) names.set(id, name);
+    this.onTile(key.rank, tile);
     this.error = null;
     this.failed.delete(text);
     this.kept.set(text, tile);

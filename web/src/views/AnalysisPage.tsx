@@ -18,7 +18,7 @@ const VIEW_OPTIONS: readonly Param[] = [
     name: "where",
     type: "string",
     default: null,
-    help: "keep rows for which this holds: dur_ns > 1ms and name ~ nccl",
+    help: "keep rows for which this holds: dur_ns > 1ms and name ~ gemm",
     choices: null,
   },
   {

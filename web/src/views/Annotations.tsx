@@ -7,7 +7,7 @@ import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
-import { rankList } from "./ranks";
+import { deviceWord, rankList } from "./ranks";
 import { treeOf } from "./tree";
 
 const NONE = "(no annotation)";
@@ -24,12 +24,12 @@ function stackRows(rows: Rows, several: boolean) {
 }
 
 function Stacks(props: { rows: Rows; several: boolean }) {
-  const { route } = useApp();
+  const { route, run } = useApp();
   const root = useMemo(() => treeOf(stackRows(props.rows, props.several), "all", () => "compute"), [props.rows]);
   return (
     <Flame
       title="Device time under each stack of annotations"
-      of="sum of durations of GPU activity; click to look inside"
+      of={`sum of durations of ${deviceWord(run)} activity; click to look inside`}
       root={root}
       unit="ns"
       onSelect={(path) => go(linkWith(route, { under: path.length > 1 ? path.at(-1)?.name : null }))}
@@ -57,7 +57,7 @@ export function Annotations() {
           query={{ "group-by": "stack", source }}
           empty={
             <p>
-              No GPU activity inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
+              No {deviceWord(run)} activity inside annotations. <code>torch.profiler.record_function("name")</code> makes one.
             </p>
           }
         >
@@ -75,7 +75,7 @@ export function Annotations() {
       <VerbTable
         url
         verb="kernel-annotations"
-        title="GPU activity inside annotations"
+        title={`${deviceWord(run)} activity inside annotations`}
         query={{ "group-by": group, source }}
         keep={
           under

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { shortName } from "../ui/format";
 import { useApp } from "../app/context";
 import { go, linkWith } from "../app/route";
+import { Copy } from "./Copy";
 
 export function Details(props: { name: string; close: string; children: ComponentChildren }) {
   const { route } = useApp();
@@ -15,14 +16,7 @@ export function Details(props: { name: string; close: string; children: Componen
           {shortName(props.name, 60)}
         </h2>
         <span class="block-tools">
-          <button
-            type="button"
-            class="pill"
-            onClick={() => void navigator.clipboard?.writeText(props.name)}
-            title="Copy the full name"
-          >
-            copy
-          </button>
+          <Copy text={props.name} what="the full name" />
           <button type="button" class="icon" onClick={shut} aria-label="Close details">
             ×
           </button>

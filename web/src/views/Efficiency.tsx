@@ -9,13 +9,14 @@ import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { eventLink, go, linkTo } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import type { Class } from "../ui/colors";
+import { deviceWord } from "./ranks";
 
 const BY = ["op", "shape", "module", "kernel", "dtype", "step", "rank"].map((value) => ({ value, label: value }));
 
 const BOUND_CLASS: Record<string, Class> = { compute: "compute", memory: "memory", latency: "host", link: "sync" };
 
 // Rows that have operations, bytes and time; others are in the table only.
-function marksOf(rows: Rows): { mark: Mark; row: Row }[] {
+function marksOf(rows: Rows, device: string): { mark: Mark; row: Row }[] {
   return rows.all.flatMap((row) => {
     const flops = (rows.number(row, "flops") ?? 0) + (rows.number(row, "vector_flops") ?? 0);
     const bytes = rows.number(row, "bytes") ?? 0;
@@ -30,13 +31,13 @@ function marksOf(rows: Rows): { mark: Mark; row: Row }[] {
       time,
       color: bound ? nameHue(key, BOUND_CLASS[bound] ?? "host") : classColor("idle"),
       detail: [
-        { name: "GPU time", value: full(rows.number(row, "gpu_ns"), "ns") },
+        { name: `${device} time`, value: full(rows.number(row, "gpu_ns"), "ns") },
         { name: "efficiency, of the dense peak", value: shown(rows.number(row, "efficiency"), "ratio") },
         { name: "bound by", value: bound || "unknown" },
         { name: "type", value: rows.text(row, "dtype") || "unknown" },
         { name: "best efficiency in this run", value: shown(rows.number(row, "ceiling"), "ratio") },
         { name: "upper bound on savings", value: full(rows.number(row, "could_save_ns"), "ns") },
-        { name: "GPU time above attainable", value: full(rows.number(row, "excess_ns"), "ns") },
+        { name: `${device} time above attainable`, value: full(rows.number(row, "excess_ns"), "ns") },
         ...(rows.text(row, "remark") ? [{ name: "remark", value: rows.text(row, "remark") }] : []),
       ],
     };
@@ -59,8 +60,9 @@ function roofsOf(roofs: Rows, used: Set<string>): Roof[] {
 }
 
 function Chart(props: { rows: Rows; roofs: Rows; by: string }) {
-  const { route } = useApp();
-  const marks = marksOf(props.rows);
+  const { route, run } = useApp();
+  const word = deviceWord(run);
+  const marks = marksOf(props.rows, word);
   const used = new Set(props.rows.distinct("dtype").map(String));
   const first = props.roofs.all[0] ?? [];
   const device = props.roofs.text(first, "name") || "unknown device";
@@ -78,7 +80,7 @@ function Chart(props: { rows: Rows; roofs: Rows; by: string }) {
     <section class="block chart">
       <Roofline
         title={`Roofline of ${device}`}
-        of="operations per second over operations per byte; area is GPU time"
+        of={`operations per second over operations per byte; area is ${word} time`}
         note={`Dense peaks: ${props.roofs.text(first, "source") || "not known; --device-spec gives them"}.`}
         legend={Object.entries(BOUND_CLASS).map(([name, cls]) => ({ name: `bound by ${name}`, color: classColor(cls) }))}
         marks={marks.map((one) => one.mark)}

@@ -8,6 +8,7 @@ import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
 import { stackClass } from "./names";
+import { deviceWord } from "./ranks";
 import { treeOf } from "./tree";
 
 const STACKS = 20000;
@@ -47,14 +48,14 @@ function Stacks(props: { rows: Rows; time: string }) {
 }
 
 export function FlameGraph() {
-  const { route } = useApp();
+  const { route, run } = useApp();
   const time = route.query.time ?? "host";
   const under = route.query.under ?? "";
   const query = { time, top: STACKS };
   const words =
     time === "host"
       ? "own time of host events under those around them"
-      : "time of GPU activity under the events around its launch";
+      : `time of ${deviceWord(run)} activity under the events around its launch`;
   return (
     <>
       <Head verb="stacks" title="Flame graph" lead={`Which stacks of Python functions and operators the time is spent in: ${words}.`}>

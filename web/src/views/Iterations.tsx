@@ -11,6 +11,7 @@ import { useTable } from "../app/hooks";
 import { Ask, Switch, VerbTable } from "../app/parts";
 import { eventLink, go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
+import { useWords } from "../app/words";
 import { rankList } from "./ranks";
 
 // Whether a run has iterations, by its first rank: those of a job do the same.
@@ -35,7 +36,7 @@ const PHASES: Record<string, string> = {
 };
 const colorOf = (phase: string): string => PHASES[phase] ?? classColor("host");
 
-function blocksOf(rows: Rows) {
+function blocksOf(rows: Rows, words: (text: string) => string) {
   return rows.all
     .map((row) => ({
       event: rows.text(row, "event"),
@@ -45,8 +46,8 @@ function blocksOf(rows: Rows) {
       color: colorOf(rows.text(row, "phase")),
       name: `${rows.text(row, "phase")}: ${rows.text(row, "name")}`,
       detail: [
-        { name: "GPU time", value: full(rows.number(row, "gpu_ns"), "ns") },
-        { name: "GPU idle before it", value: full(rows.number(row, "gap_ns"), "ns") },
+        { name: words("GPU time"), value: full(rows.number(row, "gpu_ns"), "ns") },
+        { name: words("GPU idle before it"), value: full(rows.number(row, "gap_ns"), "ns") },
         { name: "requests", value: rows.text(row, "requests") || "n/a" },
         { name: "tokens", value: rows.text(row, "tokens") || "n/a" },
       ],
@@ -55,9 +56,9 @@ function blocksOf(rows: Rows) {
 }
 
 function Drawn(props: { rows: Rows; rank: string }) {
-  const { route } = useApp();
+  const { route } = useApp(), words = useWords();
   const { rows, rank } = props;
-  const blocks = useMemo(() => blocksOf(rows), [rows]);
+  const blocks = useMemo(() => blocksOf(rows, words), [rows]);
   const phases = rows.distinct("phase").map(String);
   return (
     <Blocks

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernels take the device's time: bars, shares of cores, the table, and what is behind one kernel.
 import { Shares } from "../ui/charts";
-import { classColor } from "../ui/colors";
 import { useApp } from "../app/context";
 import { isNamed } from "../app/links";
 import { Head } from "../app/Head";
 import { Ask, BothTable, options, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { coreParts } from "./cores";
 import { Details } from "./Details";
 import { TopBars } from "./TopBars";
 import { YourCode } from "./YourCode";
 import { kernelColor } from "./names";
-
-const CORE_COLORS = [
-  classColor("compute"),
-  classColor("host"),
-  classColor("sync"),
-  classColor("python"),
-  classColor("data"),
-  classColor("communication"),
-];
 
 function Cores() {
   const { route } = useApp();
@@ -33,11 +24,7 @@ function Cores() {
             of="of the time of all kernels; click to group by core"
             unit="ns"
             onClick={() => go(linkWith(route, { by: "core" }))}
-            parts={rows.all.map((row, i) => ({
-              name: rows.text(row, "core"),
-              value: rows.number(row, "total_ns") ?? 0,
-              color: CORE_COLORS[i % CORE_COLORS.length] ?? classColor("compute"),
-            }))}
+            parts={coreParts(rows)}
           />
         )}
       </Ask>

@@ -6,6 +6,7 @@ import { Head } from "../app/Head";
 import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkTo } from "../app/route";
+import { useWords } from "../app/words";
 import { TopBars } from "./TopBars";
 
 const MEASURES: readonly Option[] = [
@@ -16,6 +17,7 @@ const MEASURES: readonly Option[] = [
 
 export function Launch() {
   const { route } = useApp();
+  const words = useWords(), measures = MEASURES.map((one) => ({ ...one, label: words(one.label) }));
   const measure = route.query.measure ?? MEASURES[0]!.value;
   const view = route.query.view ?? "summary";
   const cutoffs = {
@@ -42,9 +44,9 @@ export function Launch() {
           {(rows) => (
             <TopBars
               rows={rows}
-              title={`Kernels by mean ${MEASURES.find((one) => one.value === measure)?.label ?? measure}`}
+              title={`Kernels by mean ${measures.find((one) => one.value === measure)?.label ?? measure}`}
               of={`${rows.column(measure)?.sentence ?? ""}; click to see the kernel`}
-              actions={<UrlSwitch name="measure" label="mean of:" options={MEASURES} />}
+              actions={<UrlSwitch name="measure" label="mean of:" options={measures} />}
               column={measure}
               name={(row) => rows.text(row, "name")}
               color={() => classColor(measure.startsWith("gpu") ? "compute" : "host")}

@@ -14,6 +14,7 @@ import { Ask, Busy, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { Rows } from "../app/rows";
 import type { Row } from "../app/rows";
+import { wordsOf } from "../app/words";
 import { bandsOf, OPERATORS, OTHERS, UNSEEN } from "./bands";
 import { Snapshot } from "./Snapshot";
 
@@ -259,7 +260,7 @@ function Curve(props: { place: Place; peaks: Rows }) {
 
 // From the profiler's [memory] events.
 function Profiled(props: { quiet: boolean }) {
-  const { route } = useApp();
+  const { route, run } = useApp();
   return (
     <Ask
       verb="memory-curve"
@@ -269,7 +270,7 @@ function Profiled(props: { quiet: boolean }) {
         props.quiet ? null : (
           <p>
             Memory is recorded with <code>profile_memory=True</code>, or as a memory snapshot by{" "}
-            <code>torch.cuda.memory._record_memory_history</code>.
+            <code>{wordsOf(run, "torch.cuda.memory._record_memory_history")}</code>.
           </p>
         )
       }
@@ -305,7 +306,7 @@ export function Memory() {
   const looked = asked.table !== null || asked.problem !== null;
   return (
     <>
-      <Head verb="memory-curve" title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
+      <Head verb="memory-curve" query={{ view: "fullest", top: 1 }} title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
       {summary ? <Snapshot summary={summary} /> : null}
       {looked ? <Profiled quiet={summary !== null} /> : <Busy what="Looking for a memory snapshot …" />}
     </>

@@ -5,14 +5,16 @@ import { useState } from "preact/hooks";
 import { classColor } from "../ui/colors";
 import { analysisOf, useApp } from "../app/context";
 import { isNamed } from "../app/links";
+import { framesOf } from "../app/frames";
 import { Head } from "../app/Head";
 import { Ask, BothTable, choicesOf, options, UrlSwitch, useParam, VerbTable } from "../app/parts";
 import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { useWords } from "../app/words";
 import { Details } from "./Details";
 import { TopBars } from "./TopBars";
-import { YourCode } from "./YourCode";
+import { Frames, YourCode } from "./YourCode";
 
 const TOPS = options("10", "20", "50");
 
@@ -29,7 +31,7 @@ const MEASURES: readonly (Option & { share?: string })[] = [
 ];
 
 function Charts() {
-  const { route } = useApp();
+  const { route } = useApp(), words = useWords();
   return (
     <Ask verb="operators">
       {(rows) => {
@@ -43,10 +45,10 @@ function Charts() {
               rows={rows}
               verb="operators"
               title={`Operators by ${measure.label} time`}
-              of={`${measure.title}; largest ${Math.min(n, rows.all.length)} of ${rows.all.length}`}
+              of={`${words(measure.title ?? "")}; largest ${Math.min(n, rows.all.length)} of ${rows.all.length}`}
               actions={
                 <span class="block-tools">
-                  <UrlSwitch name="measure" label="time:" options={there} />
+                  <UrlSwitch name="measure" label="time:" options={there.map((one) => ({ ...one, title: words(one.title ?? "") }))} />
                   <UrlSwitch name="n" label="top:" options={TOPS} />
                 </span>
               }
@@ -64,19 +66,6 @@ function Charts() {
   );
 }
 
-// The frames of one call stack, innermost first as the engine says.
-function Frames(props: { stack: string }) {
-  return (
-    <ol class="frames">
-      {props.stack.split(";").map((frame, i) => (
-        <li key={i} class="mono">
-          {frame.trim()}
-        </li>
-      ))}
-    </ol>
-  );
-}
-
 function Stacks(props: { where: string }) {
   const [open, setOpen] = useState<string | null>(null);
   return (
@@ -89,7 +78,7 @@ function Stacks(props: { where: string }) {
         height={180}
         onRow={(rows, row) => setOpen(rows.text(row, "call_stack"))}
       />
-      {open ? <Frames stack={open} /> : null}
+      {open ? <Frames frames={framesOf(open)} /> : null}
     </>
   );
 }

@@ -21,6 +21,7 @@ import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
 import type { HeatMetric } from "./heat";
 import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
+import { WhichRank } from "./WhichRank";
 import { Against } from "./Against";
 import { byName, change, useBaseRows } from "./both";
 import { BothBars } from "./BothBars";
@@ -119,6 +120,7 @@ function Verdict() {
                 {time && head !== time ? <>{time.heading}. </> : null}
                 {head ? <Evidence finding={head} /> : null}
               </p>
+              <WhichRank all={all} head={head} />
             </div>
             <Figures rows={rows} />
           </header>

@@ -14,7 +14,7 @@ import { eventLink, go, linkWith } from "../app/route";
 
 const EXAMPLES: readonly [title: string, query: string][] = [
   [
-    "GPU time by class",
+    "Device time by class",
     "SELECT rank, class, COUNT(*) AS n, SUM(dur_ns) AS total_ns\nFROM gpu\nGROUP BY rank, class\nORDER BY rank, total_ns DESC",
   ],
   ["Longest kernels", "SELECT id, rank, step, stream, dur_ns, name\nFROM gpu\nORDER BY dur_ns DESC\nLIMIT 20"],

@@ -1,32 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line of the user's own code behind GPU work, with what to do about it: copy it, open it in an editor, see the call.
-import { placeOf } from "../app/code";
+// The line of the user's own code behind GPU work, with what to do about it: copy it, open it in an editor, see the call and the
+// calls around it.
+import { useState } from "preact/hooks";
+import { useAnswer } from "../app/answer";
 import { useApp } from "../app/context";
+import { EDITORS, editorLink, useEditor } from "../app/editor";
+import { framesOf, isOwn, ownFrame, withoutAddresses } from "../app/frames";
 import { useTable } from "../app/hooks";
 import { isNamed } from "../app/links";
 import { eventLink } from "../app/route";
 import { Rows } from "../app/rows";
+import type { EventDetails, Run } from "../model";
+import { askEvent } from "../timeline/client";
+import { Copy } from "./Copy";
 
-// The address that opens it, where an editor is configured: localStorage["holotrace-editor"] is vscode://file/{file}:{line},
-// or the like of another editor. Only addresses that leave the page are followed.
-export function editorLink(source: string): string | null {
-  const template = localStorage.getItem("holotrace-editor"), place = placeOf(source);
-  if (!template || !place || !/^[a-z][a-z0-9+.-]*:\/\//i.test(template) || /^(javascript|data|blob):/i.test(template)) return null;
-  return template.replace("{file}", encodeURI(place.file)).replace("{line}", place.line);
+// Which editor, where its lines open: asked for where it is wanted.
+function EditorChoice() {
+  const [editor, setEditor] = useEditor();
+  const known = EDITORS.find((one) => one.template === editor.template);
+  return (
+    <details class="editor-choice">
+      <summary>editor: {known?.name ?? "own"}</summary>
+      <label>
+        open lines in{" "}
+        <select value={known?.template ?? "own"} onChange={(event) => {
+          const value = event.currentTarget.value;
+          setEditor({ ...editor, template: value === "own" ? "https://" : value });
+        }}>
+          {EDITORS.map(({ name, template }) => <option key={name} value={template}>{name}</option>)}
+          <option value="own">another address</option>
+        </select>
+      </label>
+      {known ? null : (
+        <label>
+          address{" "}
+          <input type="text" value={editor.template} placeholder="scheme://{file}:{line}" onChange={(event) => setEditor({ ...editor, template: event.currentTarget.value.trim() })} />
+        </label>
+      )}
+      {editor.template ? (
+        <label>
+          folder of the sources{" "}
+          <input type="text" value={editor.root} placeholder="/home/me/project" title="for files that the trace names without their folder" onChange={(event) => setEditor({ ...editor, root: event.currentTarget.value.trim() })} />
+        </label>
+      ) : null}
+    </details>
+  );
 }
 
 export function CodeLine(props: { source: string; event?: string }) {
   const { route } = useApp();
-  const editor = editorLink(props.source);
+  const [editor] = useEditor();
+  const link = editorLink(props.source, editor);
   return (
     <span class="your-code">
-      <strong class="mono">{props.source}</strong>{" "}
-      <button type="button" class="pill" title="Copy the line" onClick={() => void navigator.clipboard?.writeText(props.source)}>
-        copy
-      </button>
-      {editor ? <a href={editor}>open in the editor</a> : null}
+      <strong class="mono">{props.source}</strong> <Copy text={props.source} what="the line" />
+      {link ? <a href={link}>open in the editor</a> : null}
       {props.event ? <a href={eventLink(route, props.event)}>in the timeline</a> : null}
+      <EditorChoice />
     </span>
+  );
+}
+
+// Frames, innermost first; the user's own stand out, the innermost of them most.
+export function Frames(props: { frames: readonly string[]; own?: string }) {
+  const own = props.own ?? ownFrame(props.frames), at = props.frames.indexOf(own ?? "");
+  return (
+    <>
+      <ol class="frames">
+        {props.frames.map((frame, i) => (
+          <li key={i} class={isOwn(frame) ? "mono own" : "mono"}>
+            {i === at ? <strong>{frame}</strong> : frame}
+          </li>
+        ))}
+      </ol>
+      <Copy text={props.frames.join("\n")} what="the stack" />
+    </>
+  );
+}
+
+const GPU_KINDS = ["kernel", "memcpy", "memset", "gpu_annotation"];
+
+// The calls around an event, or around the launch of GPU work; those that the profiler wrote as text where there are no others.
+export async function askFrames(run: Run, id: string, span: string | undefined, signal: AbortSignal): Promise<string[]> {
+  const event = await askEvent(run, id, span, signal);
+  const link = (name: string) => event.links.find((one) => one.link === name && !one.outgoing);
+  const launch = GPU_KINDS.includes(event.kind ?? "") ? (link("launch") ?? link("operator")) : undefined;
+  return framesOfEvent(launch ? await askEvent(run, launch.id, span, signal) : event);
+}
+
+export function framesOfEvent(event: EventDetails): string[] {
+  const text = event.fields.find(([name]) => name === "args.Call stack")?.[1];
+  const around = event.stack.map((one) => withoutAddresses(one.name ?? "")).filter(Boolean);
+  return text && !around.some((frame) => isOwn(frame)) ? framesOf(text) : around;
+}
+
+// The stack behind a line, asked for when it is opened.
+function Behind(props: { event: string; own: string }) {
+  const { run, route } = useApp();
+  const [open, setOpen] = useState(false);
+  const [frames, problem] = useAnswer(open ? `${run.id} ${run.generation} ${props.event}` : null, (signal) => askFrames(run, props.event, route.query.span, signal));
+  return (
+    <details class="code-stack" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>call stack</summary>
+      {frames ? frames.length > 0 ? <Frames frames={frames} own={props.own} /> : <p class="dim">Nothing is recorded around the launch.</p> : <p class="dim">{problem ?? "Reading the stack …"}</p>}
+    </details>
   );
 }
 
@@ -43,9 +120,23 @@ export function YourCode(props: { name: string; rank?: string; column?: string; 
   });
   const rows = asked.table ? new Rows(asked.table) : null, row = rows?.all[0];
   if (!rows || !row) return null;
+  const source = rows.text(row, "origin_source"), event = rows.text(row, "id");
   return (
-    <p class="code-of">
-      <span class="dim">{props.label}</span> <CodeLine source={rows.text(row, "origin_source")} event={rows.text(row, "id")} />
-    </p>
+    <div class="code-of">
+      <span class="dim">{props.label}</span> <CodeLine source={source} event={event} />
+      <Behind event={event} own={withoutAddresses(source)} />
+    </div>
+  );
+}
+
+// In the timeline's panel: the line that is known, else the innermost own one of what is around the event.
+export function PanelCode(props: { event: EventDetails; source?: string }) {
+  const source = props.source ?? ownFrame(framesOfEvent(props.event));
+  if (!source) return null;
+  return (
+    <section aria-label="Your code">
+      <h3>Your code</h3>
+      <CodeLine source={withoutAddresses(source)} />
+    </section>
   );
 }

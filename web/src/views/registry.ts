@@ -20,6 +20,8 @@ import { Iterations, servingIsThere } from "./Iterations";
 import { Kernels } from "./Kernels";
 import { KernelTypes } from "./KernelTypes";
 import { Launch } from "./Launch";
+import { hooksAreThere, Lightning } from "./Lightning";
+import { Losses } from "./Losses";
 import { Memory } from "./Memory";
 import { Modules } from "./Modules";
 import { Operators } from "./Operators";
@@ -82,6 +84,7 @@ export const PLACES: readonly Place[] = [
       { id: "modules", title: "Modules", component: Modules },
       { id: "flame", title: "Flame graph", component: FlameGraph },
       { id: "annotations", title: "Annotations", component: Annotations },
+      { id: "lightning", title: "Lightning hooks", component: Lightning, there: hooksAreThere },
     ],
   },
   {
@@ -107,6 +110,7 @@ export const PLACES: readonly Place[] = [
     key: "7",
     views: [
       { id: "diff", title: "What changed", component: Diff },
+      { id: "losses", title: "Losses", component: Losses, untraced: true },
       { id: "history", title: "History of runs", component: History, there: historyIsThere, untraced: true },
     ],
   },

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The line of the user's own code in the panels of kernels, operators and events: bold, with the stack behind it, copied, and opened in an
+editor that somebody chose."""
+import json
+import shutil
+
+import served
+import support
+from web import evaluate, needs_browser, needs_node
+
+VSCODE = "vscode://file/{file}:{line}"
+
+
+@needs_node
+def test_addresses_that_open_a_line(tmp_path):
+    """None without an editor, a line or a folder that finds the file; never one that would run in the page."""
+    source = 'import { editorLink } from "./app/editor"; answer = input.map(([s, template, root]: any) => editorLink(s, { template, root }));'
+    cases = [
+        (["/home/u/train.py(55): step", VSCODE, ""], "vscode://file/home/u/train.py:55"),
+        (["train.py(55): step", VSCODE, "/src/"], "vscode://file/src/train.py:55"),
+        (["C:\\p\\a b.py(3): f", VSCODE, ""], "vscode://file/C:/p/a%20b.py:3"),
+        (["/p/a?#.py(3): f", VSCODE, ""], "vscode://file/p/a%3F%23.py:3"),
+        (["/p/$&.py(3): f", VSCODE, ""], "vscode://file/p/$&.py:3"),
+        (["lib/m.py(7): f", "https://host/tree/{file}#L{line}", ""], "https://host/tree/lib/m.py#L7"),
+        (["train.py(55): step", VSCODE, ""], None),
+        (["/home/u/train.py(55): step", "", ""], None),
+        (["<built-in method mm>", VSCODE, ""], None),
+        (["/a.py(1): f", "javascript://x/{file}", ""], None),
+        (["/a.py(1): f", "JavaScript:alert(1)//{file}", ""], None),
+        (["/a.py(1): f", "data://text/html,{file}", ""], None),
+        (["/a.py(1): f", "{file}", ""], None),
+    ]
+    assert evaluate(tmp_path, source, [case for case, _ in cases]) == [wanted for _, wanted in cases]
+
+
+@needs_node
+def test_frames(tmp_path):
+    """Whose a frame is follows the rule of origin_source; addresses go as they do in operators --by stack."""
+    source = ('import { framesOf, isOwn, ownFrame } from "./app/frames"; '
+              'answer = { own: input.frames.map(isOwn), of: framesOf(input.stack), first: ownFrame(framesOf(input.stack)) };')
+    frames = {"train.py(3): step": True, "/home/u/net.py(9): forward": True, "torch/nn/modules/linear.py(116): forward": False,
+              "/usr/lib/python3.11/threading.py(1): run": False, "/x/site-packages/a.py(2): f": False, "<built-in method mm of type object>": False,
+              "nn.Module: Linear_0": False, "runpy.py(86): _run_code": False, "/tmp/c" + "a" * 51 + ".py(4): call": False,
+              "runner.py(12): go": True}
+    stack = "<method f of Op object at 0x7f31c0>;\r\ntorch/a.py(1): g;\r\ntrain.py(3): step;main.py(1): <module>"
+    answer = evaluate(tmp_path, source, {"frames": list(frames), "stack": stack})
+    assert answer["own"] == list(frames.values())
+    assert answer["of"] == ["<method f of Op object>", "torch/a.py(1): g", "train.py(3): step", "main.py(1): <module>"]
+    assert answer["first"] == "train.py(3): step"
+
+
+@needs_browser
+@served.needs_serve
+def test_panels(tmp_path):
+    """Of the kernel with a line that takes most time: what the panel shows is the engine's."""
+    shutil.copytree(support.ROOT / "examples" / "train", tmp_path / "train")
+    fields = ["id", "name", "origin_source", "origin_op"]
+    rows = served.table("events", tmp_path / "train", "--where", "kind == kernel and origin_source is not null and origin_op is not null",
+                        "--sort", "-dur_ns", "--top", "1", "--columns", ",".join(fields))["rows"]
+    event, name, source, op = rows[0]
+    with served.serving(tmp_path) as url:
+        served.wait_ready(url, 1)
+        served.drive("your_code.mjs", url, json.dumps({"run": "train", "event": event, "name": name, "source": source, "op": op}))
