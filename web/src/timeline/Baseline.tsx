@@ -3,13 +3,14 @@
 // Moving one moves both. What is chosen here is of the baseline and shown here.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EventDetails, Run, Step, Tracks } from "../model";
+import { useAnswer } from "../app/answer";
 import { linkTo, parseRoute } from "../app/route";
 import { nsText, shortName } from "../ui/format";
 import { askEvent, askTracks, fetchTile } from "./client";
 import { Labels } from "./Labels";
 import { layOut, rankKey, trackLabel } from "./layout";
 import type { Choice } from "./layout";
-import { Details, useAnswer } from "./Panel";
+import { Details } from "./Panel";
 import { keysText, parseKeys } from "./places";
 import { Stage } from "./stage";
 import "./baseline.css";
