@@ -12,7 +12,7 @@ export function WhichRank(props: { all: readonly Finding[]; head: Finding | unde
   return (
     <p class="lead">
       {late.heading}
-      {late.detail ? `: ${late.detail}` : ""}. {event ? <a href={eventLink(route, event)}>Evidence in the timeline →</a> : null}
+      {late.detail ? `; ${late.detail}` : ""}. {event ? <a href={eventLink(route, event)}>Evidence in the timeline →</a> : null}
     </p>
   );
 }
