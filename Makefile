@@ -121,6 +121,7 @@ bench: ## measure against the yardsticks; prints the table
 	@ninja -C build-bench --quiet
 	@bench/run build-bench
 	@bench/complexity build-bench
+	@bench/complexity build-bench --verbs serve --page docs/complexity-serve.md --keep build-bench/complexity-serve.json
 	@test "$$(nproc)" -lt 8 || bench/cores build-bench
 
 dist: ## static programs, source archive and wheels with checksums in dist/, tested

@@ -31,6 +31,15 @@ struct before {
 	uint64_t n_lists, n_skipped, n_lost, n_others;
 };
 
+/* Is one of the rows from the first on an event? What has neither phase nor name is some other object. */
+static bool has_event(const struct ht_chunk *all, uint32_t first)
+{
+	for (uint32_t i = first; i < all->n; i++)
+		if (all->ph[i] || all->name[i] != HT_NO_STR)
+			return true;
+	return false;
+}
+
 /* Refuse a file in which nothing was found, with the reason that helps most. */
 static enum ht_status check_found(const struct ht_builder *builder, const struct before *before,
         const struct ht_reading *reading, const struct ht_doc_state *state)
@@ -48,7 +57,11 @@ static enum ht_status check_found(const struct ht_builder *builder, const struct
 		        "no traceEvents in the file");
 	}
 	if (builder->all.n > before->n_rows)
-		return HT_OK;
+		return has_event(&builder->all, before->n_rows)
+		               ? HT_OK
+		               : ht_fail(ctx, HT_FORMAT, reading->path, 0,
+		                         "expected events, which are JSON objects with ph, ts and name",
+		                         "not a trace: none of its objects has ph or name");
 	uint64_t n_lists = stats[HT_STAT_nested_array].count - before->n_lists;
 	if (n_lists > HT_MAX_LIST_DEPTH)
 		return ht_fail(ctx, HT_FORMAT, reading->path, 0,

@@ -72,6 +72,13 @@ static bool is_time_or_none(int64_t ns)
 	       (ns >= -HT_MAX_TIME_NS && ns <= HT_MAX_TIME_NS + HT_MAX_DURATION_NS);
 }
 
+bool ht_step_is_sound(const struct ht_step *step)
+{
+	return step->ts_ns != HT_NO_I64 && is_time_or_none(step->ts_ns) &&
+	       is_time_or_none(step->done_ns) && step->ts_ns <= step->end_ns &&
+	       step->end_ns <= step->done_ns;
+}
+
 #define check_description NULL /* has a hash of its own, and is checked by who reads it */
 
 CHECK(meta_)
@@ -81,8 +88,8 @@ CHECK(meta_)
 	(void)first;
 	(void)n;
 	return meta->dialect < HT_N_DIALECTS && meta->n_documents <= UINT16_MAX + 1 &&
-	       meta->compression <= 2 && is_time_or_none(meta->min_ts_ns) &&
-	       is_time_or_none(meta->max_end_ns) &&
+	       meta->compression <= 2 && is_time_or_none(meta->base_ns) &&
+	       is_time_or_none(meta->min_ts_ns) && is_time_or_none(meta->max_end_ns) &&
 	       (meta->min_ts_ns == HT_NO_I64) == (meta->max_end_ns == HT_NO_I64);
 }
 
@@ -330,7 +337,7 @@ CHECK(steps)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++)
-		sound &= is_row(f, t->steps[i].row);
+		sound &= is_row(f, t->steps[i].row) && ht_step_is_sound(&t->steps[i]);
 	return sound;
 }
 

@@ -13,4 +13,7 @@
 /* The sections of struct ht_trace. */
 extern const struct ht_sections ht_trace_sections;
 
+/* Are the times of a step such as reading makes them? Analyses reckon with them. */
+bool ht_step_is_sound(const struct ht_step *step);
+
 #endif

@@ -4,6 +4,7 @@
  */
 #include "base/sealed_bytes.h"
 #include "base/hash.h"
+#include "store/check.h"
 #include "store/import_stats.h"
 #include "store/set.h"
 #include "store/trace.h"
@@ -93,6 +94,7 @@ static bool get_steps(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_
 		steps[i].is_named = flags & 1;
 		steps[i].is_complete = flags >> 1 & 1;
 		steps[i].is_main = flags >> 2 & 1;
+		in->failed |= !ht_step_is_sound(&steps[i]);
 	}
 	rank->steps = steps;
 	return steps != NULL;

@@ -84,7 +84,8 @@ def test_empty_file(folder):
 
 
 @pytest.mark.parametrize("text", [b" ", b"\n" * 10_000, b"{", b"{}", b"null", b"17", b'"text"',
-                                  b'{"traceEvents": 5}', b'{"a": {"traceEvents": []}}', b"hello\n",
+                                  b'{"traceEvents": 5}', b'{"a": {"traceEvents": []}}', b"hello\n", b'[{}]', b'[{"a": 1}, {"b": [2]}]',
+                                  b'{"a": 1, "ts": 5}\n{"b": 2}\n', b'{"traceEvents": [{"x": {"name": "y"}}]}',
                                   b"\xef\xbb\xbf", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"}" * 1000])
 def test_no_trace(folder, text):
     refused(put(folder, "thing.json", text))
