@@ -97,6 +97,15 @@ answer = [both?.table.columns.map((one: any) => one.name), both?.table.rows, wit
 
 
 @needs_node
+def test_runs_of_other_numbers_of_steps_are_compared_by_the_mean(tmp_path):
+    """Rank 0 has steps of 10 and 20, rank 1 one of 30 whose waiting is not known."""
+    source = """import { meanByRank } from "./views/both"; import { Rows } from "./app/rows";
+const columns = ["rank", "step", "step_ns", "exposed_wait_ns"].map(name => ({ name, type: "int64", unit: null, role: "key", sentence: "" }));
+answer = meanByRank(new Rows({ title: "", method: "", notes: [], hidden: 0, bar: null, columns, rows: input } as any)).table.rows;"""
+    assert evaluate(tmp_path, source, [[0, 3, 10, 4], [1, 3, 30, None], [0, 4, 20, 8]]) == [[0, None, 15, 6], [1, None, 30, None]]
+
+
+@needs_node
 def test_the_axis_of_both(tmp_path):
     """The start of a step on its first rank is where both are aligned; without a step in common their first events are."""
     source = """import { commonSteps, shiftOf } from "./timeline/Baseline";

@@ -153,14 +153,41 @@ export function LoadingStrip() {
   );
 }
 
-// Data that was lost, steps or ranks that are missing: named where the results are, not behind a dot.
+// What was lost, and of which ranks: "the file ends in the middle", rank 1.
+function useLost(): { sentence: string; ranks: number[] }[] {
+  const { run, route } = useApp();
+  const where = 'severity == "data loss" or severity == "severe"';
+  const { table } = useTable(run, run.health.level === "lost" && isShown(run) ? "health" : null, { span: route.query.span, where, top: "all" });
+  return useMemo(() => {
+    const rows = table ? new Rows(table) : null, said = new Map<string, Set<number>>();
+    for (const row of rows?.all ?? []) {
+      const sentence = rows?.text(row, "sentence") ?? "", rank = rows?.number(row, "rank") ?? null, ranks = said.get(sentence) ?? new Set();
+      if (rank !== null) ranks.add(rank);
+      said.set(sentence, ranks);
+    }
+    return [...said].map(([sentence, ranks]) => ({ sentence, ranks: [...ranks] }));
+  }, [table]);
+}
+
+const NAMED = 3;
+
+// The files of some ranks, the first by name.
+function fileNames(run: Run, ranks: readonly number[]): string {
+  const names = run.workers.filter((worker) => worker.rank !== null && ranks.includes(worker.rank)).flatMap((worker) => worker.files.map((file) => file.path));
+  return names.slice(0, NAMED).join(", ") + (names.length > NAMED ? " …" : "");
+}
+
+const ranksText = (ranks: readonly number[]): string => `${ranks.length === 1 ? "rank" : "ranks"} ${formatRanges(ranks)}`;
+
+// Data that was lost: named where the results are, not behind a dot.
 export function LostStrip() {
   const { route, run } = useApp();
-  const [first, ...rest] = run.health.notes;
-  if (run.health.level !== "lost" || !first || !isShown(run)) return null;
+  const lost = useLost(), rest = run.health.notes.filter((note) => !lost.some((one) => one.sentence === note));
+  if (run.health.level !== "lost" || run.health.notes.length === 0 || !isShown(run)) return null;
   return (
     <div class="strip failed lost" role="status">
-      <strong>Data is missing.</strong> {first}{" "}
+      <strong>Data is missing.</strong>{" "}
+      {lost.map(({ sentence, ranks }) => `${capital(sentence)}${ranks.length > 0 ? `: ${ranksText(ranks)}, ${fileNames(run, ranks)}` : ""}. `)}
       {rest.length > 0 ? (
         <details>
           <summary>{rest.length} more</summary>
@@ -180,6 +207,7 @@ export function LostStrip() {
 const PARTIAL = ["missing_ranks", "collective_mismatch"];
 
 export interface Partial {
+  check: string;
   sentence: string;
   weakens: string;
 }
@@ -193,33 +221,33 @@ export function usePartial(): readonly Partial[] {
   return useMemo(() => {
     if (!table) return [];
     const rows = new Rows(table), said = new Map<string, Partial>();
-    for (const row of rows.all) said.set(rows.text(row, "check"), { sentence: rows.text(row, "sentence"), weakens: rows.text(row, "weakens") });
+    for (const row of rows.all) said.set(rows.text(row, "check"), { check: rows.text(row, "check"), sentence: rows.text(row, "sentence"), weakens: rows.text(row, "weakens") });
     return [...said.values()];
   }, [table]);
 }
 
+const MOST_RANKS = 1e5; // of a job: a file may say anything
+
 // Ranks below the highest that are not here.
 export function absentRanks(run: Run): number[] {
-  const here = new Set(run.workers.map((worker) => worker.rank)), highest = Math.max(-1, ...[...here].map((rank) => rank ?? -1));
-  return Array.from({ length: highest + 1 }, (_, rank) => rank).filter((rank) => !here.has(rank));
+  const here = new Set(run.workers.map((worker) => worker.rank)), highest = [...here].reduce<number>((most, rank) => Math.max(most, rank ?? -1), -1);
+  return highest > MOST_RANKS ? [] : Array.from({ length: highest + 1 }, (_, rank) => rank).filter((rank) => !here.has(rank));
 }
 
 // Ranks or steps that are missing: which, and what to read with care.
 export function PartialStrip() {
   const { route, run } = useApp();
-  const partial = usePartial(), absent = absentRanks(run);
+  const partial = usePartial(), absent = partial.some((one) => one.check === "missing_ranks") ? absentRanks(run) : [];
   if (partial.length === 0) return null;
   return (
     <div class="strip failed lost partial" role="status">
       <strong>{partial.map((one) => capital(one.sentence)).join("; ")}.</strong>{" "}
-      {absent.length > 0 ? `Not here: ${absent.length === 1 ? "rank" : "ranks"} ${formatRanges(absent)}. ` : ""}
+      {absent.length > 0 ? `Not here: ${ranksText(absent)}. ` : ""}
       {run.health.notes.filter((note) => !partial.some((one) => one.sentence === note)).map((note) => `${capital(note)}. `)}
       Read with care: {partial.map((one) => one.weakens).join("; ")}. <a href={linkTo(route, "analysis", {}, "health")}>All checks →</a>
     </div>
   );
 }
-
-const NAMED = 3;
 
 // Files that failed are never silent.
 export function FailedStrip() {

@@ -7,15 +7,17 @@ import { useAnswer } from "../app/answer";
 import { linkTo, parseRoute } from "../app/route";
 import { nsText, shortName } from "../ui/format";
 import { askEvent, askTracks, fetchTile } from "./client";
+import { Changes } from "./Changes";
 import { Labels } from "./Labels";
 import { layOut, rankKey, trackLabel } from "./layout";
 import type { Choice } from "./layout";
 import { Details } from "./Panel";
-import { keysText, parseKeys } from "./places";
+import { keysText, parseKeys, parseRange } from "./places";
 import { Stage } from "./stage";
 import "./baseline.css";
 
 interface Props {
+  run: Run;
   base: Run;
   stage: Stage;                                   // of the run that is looked at
   tracks: Tracks;
@@ -71,6 +73,7 @@ function Below(props: Props & { own: Stage; baseTracks: Tracks }) {
   const layout = useMemo(() => layOut(baseTracks, { ranks: choice.ranks, collapsed, pinned: new Set(), hidden: choice.hidden, overlays: [], counters: [] }), [baseTracks, choice, folded]);
   own.tracks = baseTracks;
   own.layout = layout;
+  const range = useMemo(() => parseRange(state.sel), [state.sel]);
   const [event] = useAnswer<EventDetails>(chosen && `${base.id} ${base.generation} ${chosen}`, (signal) => askEvent(base, chosen ?? "", undefined, signal));
   own.chosen = event && event.start_ns !== undefined ? { id: event.id, rank: event.rank ?? 0, track: event.track ?? 0, lane: event.lane ?? 0, start: event.start_ns, end: event.end_ns ?? event.start_ns } : null;
 
@@ -184,6 +187,8 @@ function Below(props: Props & { own: Stage; baseTracks: Tracks }) {
           <p class="dim">In the baseline {base.name} <button type="button" class="tl-plain" aria-label="Close" onClick={() => setChosen(null)}>✕</button></p>
           <Details event={event} track={track ? trackLabel(track) : "–"} onEvent={setChosen} link={link} />
         </aside>
+      ) : range && !chosen ? (
+        <Changes run={props.run} base={base} range={range} shift={shift} rank={state.rank} span={state.span} onClear={() => onState({ sel: null }, true)} />
       ) : null}
       {tip ? <div class="tl-tip" style={{ left: `${Math.min(tip.x + 14, innerWidth - 480)}px`, top: `${tip.y - 48}px` }}><span class="mono">{tip.text}</span><br /><span class="dim">{tip.more}</span></div> : null}
     </section>

@@ -665,7 +665,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         {layout.rows.length === 0 ? <p class="tl-none">No rank is chosen, or the trace has no spans.</p> : null}
         {help ? <div class="tl-keys" role="dialog" aria-label="Keys of the timeline"><h2>Keys</h2><dl>{KEYS.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl></div> : null}
       </div>
-      {props.base ? <Baseline base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
+      {props.base ? <Baseline run={run} base={props.base} stage={stage} tracks={tracks} choice={choice} state={state} onState={onState} /> : null}
       {eventId || range ? (
         <aside class="tl-panel" aria-label="Details" ref={panel} tabIndex={-1}>
           {eventId && path ? <Why run={run} state={state} path={path} event={eventId} onEvent={chooseEvent} /> : null}

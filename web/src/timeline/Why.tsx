@@ -75,7 +75,7 @@ export function Why(props: { run: Run; state: Readonly<Record<string, string>>; 
     return best === null || length(i) > length(best) ? i : best;
   }, null);
   const piece = longest === null ? undefined : path.pieces[longest];
-  if (longest === null || !piece) return <section class="tl-why" aria-label="Critical path"><h2>Critical path</h2><p class="dim">It is not on it: the step would take as long without it.</p></section>;
+  if (longest === null || !piece) return <section class="tl-why" aria-label="Critical path"><h2>Critical path</h2><p class="dim">It is not on it: were it shorter, the step would take as long{path.hidden > 0 ? `. Of the path the ${path.pieces.length} longest pieces are known here, ${path.hidden} are not` : ""}.</p></section>;
   const sum = at.reduce((all, i) => all + (path.pieces[i]?.end ?? 0) - (path.pieces[i]?.start ?? 0), 0);
   const before = stayFrom(path, longest, -1, props.event), after = stayFrom(path, longest, 1, props.event);
   const jumped = before !== null && before.piece.rank !== piece.rank && before.piece.instance === piece.instance;

@@ -83,7 +83,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, stage: Stage, row
     context.fillText("computing …", 6, top + row.height / 2);
   } else if (overlay.series.length === 0 && overlay.spans.length === 0) {
     context.fillStyle = stage.palette.theme.dim;
-    context.fillText(`the trace has nothing for ${row.label} here`, 6, top + row.height / 2);
+    context.fillText(row.overlay === "critical" ? "not on this rank" : `the trace has nothing for ${row.label} here`, 6, top + row.height / 2);
   } else {
     drawCurves(context, stage, overlay, top, row.height);
     drawSpans(context, stage, overlay, top, row.height);

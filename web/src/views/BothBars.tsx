@@ -15,6 +15,7 @@ type Props = Omit<ComponentProps<typeof StackedBars>, "categories" | "series" | 
   query: Query;
   parts: readonly Part[];
   name: (rows: Rows, row: Row) => string;
+  prepare?: (rows: Rows) => Rows; // of both, before they are drawn
 };
 
 // How high the highest bar is.
@@ -22,14 +23,14 @@ const tallest = (series: readonly Series[]): number =>
   (series[0]?.values ?? []).reduce<number>((most, _, i) => Math.max(most, series.reduce((sum, part) => sum + Math.max(0, part.values[i] ?? 0), 0)), 0);
 
 export function BothBars(props: Props) {
-  const { rows, verb, query, parts, name, ...chart } = props;
-  const { base } = useApp(), before = useBaseRows(verb, query);
+  const { rows: given, verb, query, parts, name, prepare, ...chart } = props;
+  const { base } = useApp(), asked = useBaseRows(verb, query), rows = prepare ? prepare(given) : given, before = asked && prepare ? prepare(asked) : asked;
   const here = stackOf(rows, parts), there = before ? stackOf(before, parts) : [];
   const bars = (of: Rows, series: Series[], other: Series[]) => ({ unit: "ns", categories: of.all.map((row) => name(of, row)), series, most: tallest(other) });
   return (
     <>
       <StackedBars {...chart} {...bars(rows, here, there)} />
-      {before && base && before.all.length > 0 ? <StackedBars title={`The same of ${base.name}`} of="baseline, same scale" {...bars(before, there, here)} /> : null}
+      {before && base && before.all.length > 0 ? <StackedBars title={`The same of ${base.name}`} of={prepare ? "baseline, same scale" : "baseline, same scale; of as many steps as are chosen there"} {...bars(before, there, here)} /> : null}
     </>
   );
 }

@@ -6,6 +6,7 @@ import { Head } from "../app/Head";
 import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { meanByRank } from "./both";
 import { BothBars } from "./BothBars";
 import { DISTRIBUTED_PARTS } from "./stacks";
 import type { Part } from "./stacks";
@@ -26,7 +27,8 @@ const WAITING: readonly Part[] = [
 ];
 
 function Stack(props: { title: string; of: string; view: string; by: string; parts: readonly Part[] }) {
-  const { route } = useApp();
+  const { route, base } = useApp();
+  const mean = props.by === "rank" && base !== null, query = { view: props.view, by: mean ? "step" : props.by }; // two runs may have other numbers of steps
   const click = (rows: Rows, i: number) => {
     const row = rows.all[i];
     if (!row) return;
@@ -34,17 +36,18 @@ function Stack(props: { title: string; of: string; view: string; by: string; par
   };
   return (
     <section class="block chart">
-      <Ask verb="distributed" query={{ view: props.view, by: props.by }}>
+      <Ask verb="distributed" query={query}>
         {(rows) => (
           <BothBars
             rows={rows}
             verb="distributed"
-            query={{ view: props.view, by: props.by }}
+            query={query}
+            prepare={mean ? meanByRank : undefined}
             parts={props.parts}
             name={place}
             title={props.title}
-            of={props.of}
-            onClick={(i) => click(rows, i)}
+            of={mean ? `mean step of each rank; ${props.of}` : props.of}
+            onClick={(i) => click(mean ? meanByRank(rows) : rows, i)}
           />
         )}
       </Ask>

@@ -23,7 +23,7 @@ import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
 import { WhichRank } from "./WhichRank";
 import { Against } from "./Against";
-import { byName, change, useBaseRows } from "./both";
+import { byName, change, meanByRank, useBaseRows } from "./both";
 import { BothBars } from "./BothBars";
 import { ShareBar } from "./ShareBar";
 
@@ -163,14 +163,14 @@ function Conclusions() {
 }
 
 function StepStack() {
-  const { route, run } = useApp();
+  const { route, run, base } = useApp();
   const ranks = rankList(run);
   const several = ranks.length > 1;
   const shown = route.query.stack ?? (several ? "rank" : "step");
   const rank = route.query.rank && /^\d+$/.test(route.query.rank) ? route.query.rank : String(ranks[0] ?? 0);
-  const byRank = several && shown === "rank";
+  const byRank = several && shown === "rank", mean = byRank && base !== null; // two runs may have other numbers of steps
   const query = several
-    ? { view: "overlap", by: byRank ? "rank" : "step", rank: byRank ? route.query.rank : rank }
+    ? { view: "overlap", by: byRank && !mean ? "rank" : "step", rank: byRank ? route.query.rank : rank }
     : { view: "steps" };
   const click = (rows: Rows, i: number) => {
     const row = rows.all[i];
@@ -191,7 +191,8 @@ function StepStack() {
             parts={parts}
             name={name}
             title="Time breakdown of the steps"
-            of={byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
+            prepare={mean ? meanByRank : undefined}
+            of={mean ? "mean step of each rank" : byRank ? "sum over the steps of each rank" : several ? `each step of rank ${rank}` : "each step"}
             actions={
               several ? (
                 <UrlSwitch
@@ -204,7 +205,7 @@ function StepStack() {
                 />
               ) : undefined
             }
-            onClick={(i) => click(rows, i)}
+            onClick={(i) => click(mean ? meanByRank(rows) : rows, i)}
           />
         )}
       </Ask>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run that is compared with, asked the same as the one that is looked at.
 import { useMemo } from "preact/hooks";
-import type { Run } from "../model";
+import type { Cell, Run } from "../model";
 import type { Query } from "../app/api";
 import { useApp } from "../app/context";
 import { useTable } from "../app/hooks";
@@ -33,6 +33,19 @@ export function change(rows: Rows, column: string, value: number | null, before:
 // Rows by the text of a column.
 export function byName(rows: Rows | null, column = "name"): Map<string, Row> {
   return new Map((rows?.all ?? []).map((row) => [rows?.text(row, column) ?? "", row]));
+}
+
+// Rows of ranks and steps as the mean step of each rank: runs with other numbers of steps can be compared. What is unknown of a step is unknown of the mean.
+export function meanByRank(rows: Rows): Rows {
+  const { table } = rows, at = table.columns.findIndex((column) => column.name === "rank"), step = table.columns.findIndex((column) => column.name === "step");
+  const groups = new Map<Cell, Row[]>();
+  for (const row of table.rows) groups.set(row[at] ?? null, [...(groups.get(row[at] ?? null) ?? []), row]);
+  const mean = (mine: readonly Row[], i: number): Cell => {
+    const values = mine.map((row) => row[i] ?? null);
+    return values.every((value): value is number => typeof value === "number") ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+  };
+  const all = [...groups].map(([rank, mine]) => table.columns.map((_, i) => (i === at ? rank : i === step ? null : mean(mine, i))));
+  return new Rows({ ...table, rows: all });
 }
 
 // ---- the mean step ----
