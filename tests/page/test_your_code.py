@@ -2,6 +2,7 @@
 """The line of the user's own code in the panels of kernels, operators and events: bold, with the stack behind it, copied, and opened in an
 editor that somebody chose."""
 import json
+import re
 import shutil
 
 import served
@@ -60,4 +61,23 @@ def test_panels(tmp_path):
     event, name, source, op = rows[0]
     with served.serving(tmp_path) as url:
         served.wait_ready(url, 1)
-        served.drive("your_code.mjs", url, json.dumps({"run": "train", "event": event, "name": name, "source": source, "op": op}))
+        wanted = {"run": "train", "event": event, "name": name, "source": source, "op": op, "backward": backward_of(url, tmp_path / "train")}
+        served.drive("your_code.mjs", url, json.dumps(wanted))
+
+
+def backward_of(url, run):
+    """The longest kernel of a name that has no line anywhere, and the innermost frame of no library around its forward operator."""
+    columns = "id,name,origin_source"
+    rows = served.table("events", run, "--where", "kind == kernel", "--sort", "-dur_ns", "--columns", columns)["rows"]
+    known = {name for _, name, source in rows if source is not None}
+    for id_, name, _ in rows:
+        if name in known:
+            continue
+        known.add(name)  # the others of the name are shorter
+        links = served.get(url, f"runs/train/event?id={id_}")["links"]
+        forward = [link["id"] for link in links if link["link"] == "forward" and not link["outgoing"]]
+        around = [frame["name"] for frame in served.get(url, f"runs/train/event?id={forward[0]}")["stack"]] if forward else []
+        own = [frame for frame in around if re.match(r"[^<>/]+\.py\(\d+\): ", frame)]
+        if own:
+            return {"name": name, "source": own[0]}
+    raise AssertionError("no kernel of the backward pass")

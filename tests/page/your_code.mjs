@@ -70,6 +70,11 @@ try {
     check("copied from the timeline", await clipboard(page), wanted.source);
     await quiet(page);
     check(`timeline ${theme} ${width}: axe`, await violations(page), []);
+    // a kernel of the backward pass has the line of its forward operator
+    await go(page, at("kernels", { name: wanted.backward.name }));
+    await page.locator("aside.details .your-code strong").first().waitFor();
+    check("of the backward pass", await page.locator("aside.details .your-code strong").first().innerText(), wanted.backward.source);
+    if (!(await page.locator("aside.details .code-of").innerText()).includes("in the forward pass")) throw new Error("it does not say that it is of the forward pass");
     await page.evaluate(() => localStorage.clear());
     check("errors", errors, []);
     await page.close();

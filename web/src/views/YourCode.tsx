@@ -107,19 +107,56 @@ function Behind(props: { event: string; own: string }) {
   );
 }
 
+interface Line {
+  source: string;
+  frames: string[];
+  forward: boolean; // of the operator whose gradient the event computes
+}
+
+// The innermost own line around an event; of the backward pass that of its forward operator, as modules are.
+async function askLine(run: Run, event: EventDetails, span: string | undefined, signal: AbortSignal): Promise<Line | null> {
+  const forward = event.links.find((one) => (one.link === "forward" || one.link === "fwdbwd") && !one.outgoing);
+  const frames = framesOfEvent(forward ? await askEvent(run, forward.id, span, signal) : event), source = ownFrame(frames);
+  return source ? { source, frames, forward: forward !== undefined } : null;
+}
+
+const FORWARD = "Your code, in the forward pass:";
+
+// Of work without a line of its own, such as that of the backward pass: by the longest event of the name.
+function Backward(props: { name: string; rank: string | undefined; column: string }) {
+  const { run, route } = useApp();
+  const { span } = route.query;
+  const longest = { rank: props.rank, span, where: `${isNamed(props.column, props.name)} and dur_ns > 0`, columns: "id", sort: "-dur_ns", top: 1 };
+  const asked = useTable(run, "events", longest), id = asked.table?.rows[0]?.[0];
+  const [line] = useAnswer(typeof id === "string" ? `${run.id} ${run.generation} ${id}` : null, async (signal) =>
+    askLine(run, await askEvent(run, String(id), span, signal), span, signal));
+  if (!line?.forward || typeof id !== "string") return null;
+  return (
+    <div class="code-of">
+      <span class="dim">{FORWARD}</span> <CodeLine source={line.source} event={id} />
+      <details class="code-stack">
+        <summary>call stack</summary>
+        <Frames frames={line.frames} own={line.source} />
+      </details>
+    </div>
+  );
+}
+
 // Of a kernel by its name, on one rank where that is the question; column: what the name is the name of.
 export function YourCode(props: { name: string; rank?: string; column?: string; label: string }) {
   const app = useApp();
+  const rank = props.rank ?? app.route.query.rank, column = props.column ?? "name";
   const asked = useTable(app.run, "events", {
-    rank: props.rank ?? app.route.query.rank,
+    rank,
     span: app.route.query.span,
-    where: `${isNamed(props.column ?? "name", props.name)} and origin_source is not null`,
+    where: `${isNamed(column, props.name)} and origin_source is not null`,
     columns: "id,origin_source,dur_ns",
     sort: "-dur_ns",
     top: 1,
   });
   const rows = asked.table ? new Rows(asked.table) : null, row = rows?.all[0];
-  if (!rows || !row) return null;
+  if (!rows) return null;
+  if (!row) return <Backward name={props.name} rank={rank} column={column} />;
   const source = rows.text(row, "origin_source"), event = rows.text(row, "id");
   return (
     <div class="code-of">
@@ -129,14 +166,17 @@ export function YourCode(props: { name: string; rank?: string; column?: string; 
   );
 }
 
-// In the timeline's panel: the line that is known, else the innermost own one of what is around the event.
+// In the timeline's panel: the line that is known, else the innermost own one of what is around the event or its forward operator.
 export function PanelCode(props: { event: EventDetails; source?: string }) {
-  const source = props.source ?? ownFrame(framesOfEvent(props.event));
-  if (!source) return null;
+  const { run, route } = useApp();
+  const { event, source } = props;
+  const [found] = useAnswer(source ? null : `${run.id} ${run.generation} ${event.id}`, (signal) => askLine(run, event, route.query.span, signal));
+  const line = source ?? found?.source;
+  if (!line) return null;
   return (
     <section aria-label="Your code">
-      <h3>Your code</h3>
-      <CodeLine source={withoutAddresses(source)} />
+      <h3>{!source && found?.forward ? FORWARD.replace(":", "") : "Your code"}</h3>
+      <CodeLine source={withoutAddresses(line)} />
     </section>
   );
 }
