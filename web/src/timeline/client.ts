@@ -6,8 +6,9 @@ import type { TileKey } from "./tiles";
 
 export type RunKey = Pick<Run, "id" | "generation">;
 
-export const askTracks = (run: RunKey, span: string | undefined, signal: AbortSignal) =>
-  get<Tracks>(runPath(run.id, "tracks"), { span }, signal);
+// open: the ranks whose tracks are listed; null: all.
+export const askTracks = (run: RunKey, span: string | undefined, open: string | null, signal: AbortSignal) =>
+  get<Tracks>(runPath(run.id, "tracks"), { span, open }, signal);
 export const askEvent = (run: RunKey, id: string, span: string | undefined, signal?: AbortSignal) =>
   get<EventDetails>(runPath(run.id, "event"), { id, span }, signal);
 export const askFlows = (run: RunKey, id: string, span: string | undefined, signal?: AbortSignal) =>
@@ -24,8 +25,8 @@ export const askSearch = (run: RunKey, search: SearchFrom, span: string | undefi
 export const askSums = (run: RunKey, from: number, to: number, tracks: string | null, rank: string | undefined, span: string | undefined, signal?: AbortSignal) =>
   get<Sums>(runPath(run.id, "range"), { from: Math.round(from), to: Math.round(to), tracks, rank, span }, signal);
 
-export const askOverlay = (run: RunKey, name: string, rank: number, from: number, to: number, points: number, span: string | undefined, signal?: AbortSignal) =>
-  get<Overlay>(runPath(run.id, "overlay"), { name, rank, from: Math.floor(from), to: Math.ceil(to), points, span }, signal);
+export const askOverlay = (run: RunKey, name: string, rank: number, from: number, to: number, points: number, span: string | undefined, signal?: AbortSignal, series?: string) =>
+  get<Overlay>(runPath(run.id, "overlay"), { name, rank, from: Math.floor(from), to: Math.ceil(to), points, span, series }, signal);
 
 // Tiles follow from the run's generation, so the browser may keep them.
 export async function fetchTile(run: RunKey, key: TileKey, span: string | undefined, signal: AbortSignal): Promise<ArrayBuffer> {

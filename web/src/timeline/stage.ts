@@ -9,6 +9,7 @@ import { drawArrows, drawMarks, drawOverlay, drawRuler, drawSelection, drawSteps
 import { hitSpan, Painter } from "./paint";
 import type { Hit, View } from "./paint";
 import { Palette } from "./palette";
+import { stepsOfRank } from "./byRank";
 import { Tiles } from "./tiles";
 import type { TileKey } from "./tiles";
 
@@ -43,6 +44,8 @@ export class Stage {
   private readonly held = new Set<string>();
   onMoved: (settled: boolean) => void = () => undefined;
   onDrawn: () => void = () => undefined;
+  opened: ReadonlySet<number> | null = null; // ranks whose tracks are known; null: all
+  onRanks: (ranks: readonly number[]) => void = () => undefined; // on screen, and not known
 
   constructor(fetchTile: (key: TileKey, signal: AbortSignal) => Promise<ArrayBuffer>) {
     this.tiles = new Tiles(fetchTile, () => this.redraw());
@@ -165,9 +168,10 @@ export class Stage {
     return band ? this.topOf(band) + band.height / 2 : null;
   }
 
-  stepsOf(rank?: number): Step[] {
-    const steps = (this.tracks?.steps ?? []).filter((step) => rank === undefined || step.rank === rank);
-    return steps.sort((a, b) => a.start_ns - b.start_ns);
+  // Of a rank by start, or all.
+  stepsOf(rank?: number): readonly Step[] {
+    const steps = this.tracks?.steps ?? [];
+    return rank === undefined ? steps : stepsOfRank(steps, rank);
   }
 
   // ---- drawing ----
@@ -198,6 +202,9 @@ export class Stage {
     const { view } = this, level = this.level(), keys: TileKey[] = [];
     const [first, last] = Tiles.over(level, view.from, view.to), ranks = new Set<number>();
     for (const row of [...this.layout.pinned, ...rowsBetween(this.layout.rows, this.scroll, this.scroll + this.height)]) ranks.add(row.rank);
+    const unknown = this.opened ? [...ranks].filter((rank) => !this.opened?.has(rank)) : [];
+    for (const rank of unknown) ranks.delete(rank);
+    if (unknown.length > 0) this.onRanks(unknown);
     const middle = (first + last) / 2;
     const indexes = Array.from({ length: last - first + 1 }, (_, i) => first + i).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
     for (const index of indexes) for (const rank of ranks) keys.push({ rank, level, index });

@@ -11,3 +11,4 @@ export { Areas, type Band, type Moment } from "./Areas";
 export { Strips, type Piece, type Strip } from "./Strips";
 export { Scatter } from "./Scatter";
 export { Blocks, type Block } from "./Blocks";
+export { ZoomMap, type Grid } from "./ZoomMap";
