@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measure the trace view in Chromium: node bench/timeline.mjs URL [WIDTH HEIGHT]. URL is that of a timeline, as in
-// http://127.0.0.1:6006/#/RUN/timeline. Prints when the first picture was painted after the page was asked for (and
-// after the tracks were there), frames per second while zooming and panning with held keys, and how long the server
-// takes for tiles anywhere, at any level, each asked once.
+// Measure the page in Chromium: node bench/timeline.mjs URL [WIDTH HEIGHT]. URL is that of a view, as in
+// http://127.0.0.1:6006/#/RUN/timeline. Of a timeline: when the first picture was painted after the page was asked for, frames per second while
+// zooming and panning with held keys and scrolling, and how long the server takes for tiles anywhere, at any level, each asked once. Of ranks: when the list and the
+// heat map were there, frames per second while the map is zoomed and the list is scrolled, and when the timeline of a rank is painted after a click. Of any other view: when
+// its heading was there, and when nothing was asked for any more. Beside frames per second, which depend on what else the machine does, stands what the page's own
+// code takes per frame.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { dirname, join } from "node:path";
@@ -28,19 +30,32 @@ const painted = () => {
   return seen.size > 6;
 };
 
+// What the page's own code takes in a frame: callbacks of frames, events and timers that ran for it.
+await page.addInitScript(() => {
+  window.scriptMs = [];
+  const own = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (callback) => own((now) => {
+    const begin = performance.now();
+    callback(now);
+    window.scriptMs.push(performance.now() - begin);
+  });
+});
+
 // Frames while something happens, by the browser's own clock.
 async function frames(what, action) {
   await page.evaluate(() => {
     window.frameTimes = [];
+    window.scriptMs = [];
     const tick = (now) => { window.frameTimes.push(now); window.frameTick = requestAnimationFrame(tick); };
     window.frameTick = requestAnimationFrame(tick);
   });
   await action();
-  const times = await page.evaluate(() => { cancelAnimationFrame(window.frameTick); return window.frameTimes; });
+  const [times, script] = await page.evaluate(() => { cancelAnimationFrame(window.frameTick); return [window.frameTimes, window.scriptMs]; });
+  const own = script.filter((ms) => ms > 0.05).sort((a, b) => a - b), took = (share) => (own[Math.min(own.length - 1, Math.floor(own.length * share))] ?? 0).toFixed(1);
   const gaps = times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b);
   const rate = 1000 * gaps.length / gaps.reduce((sum, gap) => sum + gap, 0);
   const at = (share) => (gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))] ?? 0).toFixed(1);
-  console.log(`${what}: ${rate.toFixed(1)} frames/s, gap p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms`);
+  console.log(`${what}: ${rate.toFixed(1)} frames/s, gap p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms; own code p50 ${took(0.5)} ms, p95 ${took(0.95)} ms`);
   return rate;
 }
 
@@ -52,7 +67,7 @@ async function hold(key, ms) {
 
 async function tiles(n) {
   const [, root, run] = /^(.*\/)#\/([^/]+)\//.exec(url), base = `${root}api/v1/runs/${run}/`;
-  const tracks = await (await fetch(`${base}tracks`)).json(), times = [], levels = Math.ceil(Math.log2(tracks.to_ns / 512)) + 1;
+  const tracks = await (await fetch(`${base}tracks?open=-`)).json(), times = [], levels = Math.ceil(Math.log2(tracks.to_ns / 512)) + 1;
   let seed = 1, most = 0;
   const below = (limit) => { seed = (seed * 48271) % 2147483647; return Math.floor(seed / 2147483647 * limit); };
   for (let i = 0; i < n; i++) {
@@ -66,19 +81,53 @@ async function tiles(n) {
   console.log(`${n} tiles: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms, largest ${most} bytes`);
 }
 
-const asked = Date.now();
+const since = (begin) => `${Date.now() - begin} ms`;
+
+async function measureTimeline(asked) {
+  await page.waitForFunction(painted, null, { polling: 30, timeout: 60000 });
+  console.log(`first picture ${since(asked)} after the page was asked for`);
+  await page.waitForTimeout(800);
+  await page.locator(".tl-canvas").hover();
+  await frames("zoom in", () => hold("w", 2000));
+  await frames("pan", () => hold("d", 3000));
+  await frames("pan back", () => hold("a", 3000));
+  await frames("zoom out", () => hold("s", 2500));
+  await frames("scroll", async () => { for (let i = 0; i < 40; i++) { await page.mouse.wheel(0, i < 20 ? 60 : -60); await page.waitForTimeout(25); } });
+  await tiles(400);
+}
+
+async function measureRanks(asked) {
+  await page.locator(".rk-space .rk-row").first().waitFor({ timeout: 120000 });
+  console.log(`list of ranks ${since(asked)} after the page was asked for`);
+  const map = page.locator(".ht-zoom canvas");
+  await map.waitFor({ timeout: 120000 });
+  console.log(`heat map ${since(asked)}`);
+  await page.waitForFunction(() => document.querySelectorAll(".state.busy, .stale").length === 0, null, { timeout: 120000, polling: 30 });
+  console.log(`everything ${since(asked)}`);
+  await page.getByRole("radio", { name: "Ranks", exact: true }).click();
+  await map.hover();
+  await page.keyboard.down("Control");
+  await frames("zoom in the map", async () => { for (let i = 0; i < 60; i++) { await page.mouse.wheel(0, -40); await page.waitForTimeout(16); } });
+  await frames("zoom out of the map", async () => { for (let i = 0; i < 60; i++) { await page.mouse.wheel(0, 40); await page.waitForTimeout(16); } });
+  await page.keyboard.up("Control");
+  await page.locator(".rk-scroll").hover();
+  await frames("scroll the list", async () => { for (let i = 0; i < 100; i++) { await page.mouse.wheel(0, 240); await page.waitForTimeout(16); } });
+  const clicked = Date.now();
+  await page.locator(".rk-space .rk-row button").nth(6).click();
+  await page.waitForFunction(painted, null, { polling: 20, timeout: 60000 });
+  console.log(`timeline of ${/rank=(\d+)/.exec(page.url())?.[0]} ${since(clicked)} after the click`);
+}
+
+async function measureOther(asked) {
+  await page.locator(".main h1").first().waitFor({ timeout: 120000 });
+  console.log(`heading ${since(asked)} after the page was asked for`);
+  await page.waitForFunction(() => !document.querySelector(".state.busy, .stale") && document.querySelector(".main section"), null, { timeout: 240000, polling: 30 });
+  console.log(`everything ${since(asked)}`);
+}
+
+const asked = Date.now(), view = /#\/[^/]+\/([a-z-]+)/.exec(url)?.[1];
 await page.goto(url);
-await page.waitForFunction(painted, null, { polling: 30, timeout: 60000 });
-console.log(`first picture ${Date.now() - asked} ms after the page was asked for`);
-await page.waitForTimeout(800);
-await page.locator(".tl-canvas").hover();
-const rates = [];
-rates.push(await frames("zoom in", () => hold("w", 2000)));
-rates.push(await frames("pan", () => hold("d", 3000)));
-rates.push(await frames("pan back", () => hold("a", 3000)));
-rates.push(await frames("zoom out", () => hold("s", 2500)));
-rates.push(await frames("scroll", async () => { for (let i = 0; i < 40; i++) { await page.mouse.wheel(0, i < 20 ? 60 : -60); await page.waitForTimeout(25); } }));
-await tiles(400);
+await (view === "timeline" ? measureTimeline : view === "ranks" ? measureRanks : measureOther)(asked);
 for (const problem of problems) console.log(`error: ${problem}`);
 await browser.close();
 process.exit(problems.length > 0 ? 1 : 0);

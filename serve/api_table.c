@@ -5,7 +5,9 @@
  * Every option of the verb is a query parameter, and so are those of the view. Parameters that name files are not
  * taken: nothing outside the log directory can be asked for.
  */
+#include "costs.h"
 #include "route.h"
+#include "server.h"
 #include "table_look.h"
 
 #include <stdio.h>
@@ -117,11 +119,14 @@ enum ht_status serve_table(struct serve_request *request, struct serve_response 
 	enum ht_status status = read_query(request, response, &question);
 	if (status == HT_OK)
 		status = choose_sets(request, response, &question);
+	uint64_t start_ms = now_ms();
 	if (status == HT_OK)
 		status = ht_run(request->ctx, question.info->name, question.sets, question.n_sets,
 		        question.args, question.n_args, &question.look.view, &table);
 	if (status != HT_OK)
 		return status;
+	costs_note(request->server->costs, question.info->name, serve_n_events(request),
+	        now_ms() - start_ms);
 	status = table_look_render(request, response, &question.look, table);
 	ht_table_free(table);
 	return status;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FEW_RANKS   32
 #define MAX_FOUND   10000
 #define MAX_NAMES   10000
 #define MAX_POINTS  100000
@@ -56,25 +57,34 @@ static void drop_ranks(struct ranks *ranks)
 	free(ranks->places);
 }
 
-/* The timelines of the ranks in a list, ascending; 404 when there is none of them. */
-static enum ht_status take_ranks(struct serve_request *request, struct serve_response *response,
-        const char *list, struct ranks *ret_ranks)
+/* Which timelines are taken: of the ranks in a list; or in both lists, of which NULL has all. */
+struct wanted {
+	const char *ranks, *among;
+};
+
+/* Those that are wanted, ascending; 404 when there is none of the first list. */
+static enum ht_status take_wanted(struct serve_request *request, struct serve_response *response,
+        const struct wanted *wanted, struct ranks *ret_ranks)
 {
 	size_t n = ht_set_n_ranks(request->set);
+	bool any = false;
 	struct ranks ranks = { .of = request->of->timelines,
 		.list = calloc(n + 1, sizeof(*ranks.list)),
 		.places = calloc(n + 1, sizeof(*ranks.places)) };
 	enum ht_status status = ranks.list != NULL && ranks.places != NULL ? HT_OK : HT_NOMEM;
 	for (size_t i = 0; i < n && status == HT_OK; i++) {
-		if (!has_number(list, ht_set_rank(request->set, i)))
+		if (!has_number(wanted->ranks, ht_set_rank(request->set, i)))
+			continue;
+		any = true;
+		if (!has_number(wanted->among, ht_set_rank(request->set, i)))
 			continue;
 		ranks.places[ranks.n] = i;
 		status = rank_timeline_hold(request->ctx, ranks.of, i, &ranks.list[ranks.n]);
 		ranks.n += status == HT_OK;
 	}
-	if (status == HT_OK && ranks.n == 0)
-		status = serve_refuse(
-		        response, 404, NULL, "the run has no rank %.60s", list != NULL ? list : "");
+	if (status == HT_OK && !any)
+		status = serve_refuse(response, 404, NULL, "the run has no rank %.60s",
+		        wanted->ranks != NULL ? wanted->ranks : "");
 	if (status != HT_OK) {
 		drop_ranks(&ranks);
 		return status;
@@ -83,26 +93,71 @@ static enum ht_status take_ranks(struct serve_request *request, struct serve_res
 	return HT_OK;
 }
 
-/* An event, with all ranks: a collective leads to others. */
+static enum ht_status take_ranks(struct serve_request *request, struct serve_response *response,
+        const char *list, struct ranks *ret_ranks)
+{
+	return take_wanted(request, response, &(struct wanted){ list, NULL }, ret_ranks);
+}
+
+/* An event, with other ranks: a collective leads to them. All of a few ranks; of many those that somebody looks at, or
+ * a click would open a thousand. */
 static enum ht_status take_event(struct serve_request *request, struct serve_response *response,
         int64_t *ret_id, struct ranks *ret_ranks)
 {
+	char own[24];
+	size_t n = ht_set_n_ranks(request->set);
 	if (!serve_query_event(request, response, "id", ret_id))
 		return HT_USAGE;
-	return take_ranks(request, response, NULL, ret_ranks);
+	if (n <= FEW_RANKS)
+		return take_ranks(request, response, NULL, ret_ranks);
+	snprintf(own, sizeof(own), "%" PRId64, ht_event_rank(*ret_id));
+	enum ht_status status = take_ranks(request, response, own, ret_ranks);
+	for (size_t i = 0; i < n && status == HT_OK; i++) {
+		const ht_timeline *open = ht_set_rank(request->set, i) != ht_event_rank(*ret_id)
+		                                  ? rank_timeline_hold_open(ret_ranks->of, i)
+		                                  : NULL;
+		if (open == NULL)
+			continue;
+		ret_ranks->places[ret_ranks->n] = i;
+		ret_ranks->list[ret_ranks->n++] = open;
+	}
+	return status;
+}
+
+/* Where ranks of a list are on the clock. */
+struct placing {
+	const char *list;
+	struct ht_timeline_info *places;
+	size_t n;
+};
+
+static bool take_place(void *user, const struct ht_timeline_info *place)
+{
+	struct placing *placing = user;
+	if (has_number(placing->list, place->rank))
+		placing->places[placing->n++] = *place;
+	return true;
 }
 
 enum ht_status serve_tracks(struct serve_request *request, struct serve_response *response)
 {
 	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
+	struct wanted wanted = { serve_query(request, "rank"), serve_query(request, "open") };
+	struct placing placing = { .list = wanted.ranks };
 	struct ranks ranks;
-	enum ht_status status = take_ranks(request, response, serve_query(request, "rank"), &ranks);
+	enum ht_status status = take_wanted(request, response, &wanted, &ranks);
 	if (status != HT_OK)
 		return status;
-	serve_tracks_write(
-	        &(struct serve_ranks){ ranks.list, ranks.n }, request->generation, &json);
+	placing.places = calloc(ht_set_n_ranks(request->set) + 1, sizeof(*placing.places));
+	status = placing.places != NULL
+	                 ? ht_timeline_places(request->ctx, request->set, take_place, &placing)
+	                 : HT_NOMEM;
+	if (status == HT_OK)
+		serve_tracks_write(&(struct serve_places){ placing.places, placing.n },
+		        &(struct serve_ranks){ ranks.list, ranks.n }, request->generation, &json);
+	free(placing.places);
 	drop_ranks(&ranks);
-	return HT_OK;
+	return status;
 }
 
 enum ht_status serve_tile(struct serve_request *request, struct serve_response *response)
@@ -206,7 +261,8 @@ enum ht_status serve_range(struct serve_request *request, struct serve_response 
 enum ht_status serve_overlay(struct serve_request *request, struct serve_response *response)
 {
 	struct serve_json json = { .ctx = request->ctx, .out = &response->body };
-	struct serve_overlay_question question = { .name = serve_query(request, "name") };
+	struct serve_overlay_question question = { .name = serve_query(request, "name"),
+		.series = serve_query(request, "series") };
 	if (question.name == NULL || !serve_overlay_exists(question.name))
 		return serve_refuse(response, 400, NULL, "name is an analysis that can be drawn");
 	if (!serve_query_i64(request, response, "rank", 0, INT32_MAX, 0, &question.rank) ||

@@ -4,6 +4,7 @@
  */
 #include "exchange.h"
 
+#include "costs.h"
 #include "pool.h"
 
 #include <inttypes.h>
@@ -456,6 +457,16 @@ static void tell_all(
 	}
 	exchange->answer = answer;
 	told(exchange);
+}
+
+unsigned exchange_cost_ms(const struct exchange *exchange)
+{
+	const struct serve_request *request = &exchange->request;
+	if (exchange->route->flags & ROUTE_QUICK)
+		return 0;
+	if (!(exchange->route->flags & ROUTE_TABLE))
+		return COSTS_UNKNOWN_MS;
+	return costs_guess(exchange->server->costs, request->names[1], serve_n_events(request));
 }
 
 void exchange_compute(struct exchange *exchange, void (*told)(struct exchange *exchange))

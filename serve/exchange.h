@@ -63,6 +63,8 @@ void exchange_free(struct exchange *exchange);
 bool exchange_admit(struct exchange *exchange);
 /* Everything that can be said at once, to who was admitted. */
 enum next_step exchange_begin(struct exchange *exchange);
+/* How long that may take, before it is computed. */
+unsigned exchange_cost_ms(const struct exchange *exchange);
 /* Compute the answer, and give it to all who wait for it: told is called for each, this one included. */
 void exchange_compute(struct exchange *exchange, void (*told)(struct exchange *exchange));
 /* Refuse all who wait for it. */

@@ -425,7 +425,8 @@ static enum MHD_Result go_on(struct http *http, struct exchange *exchange)
 	pthread_mutex_unlock(&http->lock);
 	if (step == STEP_WAIT_NEWS && has_news(exchange))
 		http_tell(http);
-	if (step == STEP_COMPUTE && !pool_submit(http->server->pool, compute, exchange))
+	if (step == STEP_COMPUTE &&
+	        !pool_submit(http->server->pool, compute, exchange, exchange_cost_ms(exchange)))
 		exchange_give_up(exchange, resume);
 	return step == STEP_DONE ? send_answer(exchange, connection) : MHD_YES;
 }

@@ -10,8 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__) && !defined(HT_PORTABLE)
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
-#define TELL_MS 250
+#define TELL_MS     250
+#define LOADER_NICE 5
 
 struct loading {
 	struct server *server;
@@ -142,10 +148,19 @@ static void load(struct server *server, struct file *file)
 	http_tell(server->http);
 }
 
+/* Who looks at what is read goes before reading more. On Linux a thread has a priority of its own, which those that it starts inherit. */
+static void step_back(void)
+{
+#if defined(__linux__) && !defined(HT_PORTABLE)
+	(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LOADER_NICE);
+#endif
+}
+
 void *loader_main(void *user)
 {
 	struct server *server = user;
 	struct runs *runs = &server->runs;
+	step_back();
 	pthread_mutex_lock(&runs->lock);
 	while (!runs->is_stopping) {
 		struct file *file = next_file(runs);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MAX_KEPT   12
-#define MAX_SERIES 256
+#define MAX_SERIES 4096
 #define MAX_SPANS  20000
 
 /* NULL: nothing of it is over time. */
@@ -190,6 +190,7 @@ static void put_held(const struct held *held, struct serve_json *json)
 
 struct curve {
 	char name[160];
+	bool is_wanted;
 	size_t key_row; /* a row of it */
 	size_t value;   /* which of the row's values */
 	struct serve_buffer points;
@@ -205,13 +206,14 @@ struct curves {
 	const ht_table *table;
 	const struct serve_overlay_question *question;
 	int64_t piece_ns;
-	struct curve list[MAX_SERIES];
-	size_t n;
+	struct curve *list;
+	size_t n, cap, last; /* last: the one that a row was of */
 };
 
 static double number_at(const ht_table *table, size_t row, size_t column)
 {
-	return ht_table_column(table, column)->type == HT_F64
+	enum ht_type type = ht_table_column(table, column)->type;
+	return type == HT_F64 || type == HT_RATIO || type == HT_DURATION_F64
 	               ? ht_table_f64(table, row, column)
 	               : (double)ht_table_i64(table, row, column);
 }
@@ -262,16 +264,30 @@ static void name_curve(const struct curves *c, struct curve *curve)
 	serve_buffer_done(&text);
 }
 
+/* Rows of a curve mostly follow each other; NULL when there is no room for one more. */
 static struct curve *curve_of(struct curves *c, size_t row, size_t value)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->list[i].value == value && has_key(c, &c->list[i], row))
+	for (size_t k = 0; k < c->n; k++) {
+		size_t i = (c->last + k) % c->n;
+		if (c->list[i].value == value && has_key(c, &c->list[i], row)) {
+			c->last = i;
 			return &c->list[i];
-	if (c->n == MAX_SERIES)
-		return NULL;
+		}
+	}
+	if (c->n == c->cap) {
+		size_t cap = c->cap > 0 ? 2 * c->cap : 16;
+		struct curve *grown =
+		        c->n < MAX_SERIES ? realloc(c->list, cap * sizeof(*grown)) : NULL;
+		if (grown == NULL)
+			return NULL;
+		c->list = grown;
+		c->cap = cap;
+	}
 	struct curve *curve = &c->list[c->n++];
 	*curve = (struct curve){ .key_row = row, .value = value };
 	name_curve(c, curve);
+	const char *wanted = c->question->series;
+	curve->is_wanted = wanted == NULL || strcmp(wanted, curve->name) == 0;
 	return curve;
 }
 
@@ -318,13 +334,15 @@ static void put_curves(struct curves *c, struct serve_json *json)
 			struct curve *curve = ht_table_is_null(c->table, row, column)
 			                              ? NULL
 			                              : curve_of(c, row, v);
-			if (curve != NULL)
+			if (curve != NULL && curve->is_wanted)
 				add_value(c, curve, ht_table_i64(c->table, row, 0),
 				        number_at(c->table, row, column));
 		}
 	}
 	for (size_t i = 0; i < c->n; i++) {
 		struct curve *curve = &c->list[i];
+		if (!curve->is_wanted)
+			continue;
 		end_point(c, curve);
 		serve_json_open(json, '{');
 		serve_json_key(json, "name");
@@ -429,6 +447,7 @@ static void put_overlay(const ht_table *table, const struct ht_analysis_info *in
 		put_spans(table, q, piece_ns, json);
 	serve_json_close(json, ']');
 	serve_json_close(json, '}');
+	free(curves->list);
 	free(curves);
 }
 

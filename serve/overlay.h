@@ -24,6 +24,7 @@ struct serve_overlay_question {
 	int64_t rank;
 	int64_t from_ns, to_ns;
 	int64_t n_points;
+	const char *series; /* the only curve that is wanted; NULL: all */
 };
 
 /* Whether an analysis can be drawn. */

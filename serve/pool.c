@@ -4,36 +4,68 @@
  */
 #include "pool.h"
 
+#include "server.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 struct job {
 	pool_fn fn;
 	void *argument;
+	unsigned cost_ms;
+	uint64_t due_ms; /* when it came, and what it costs: the earliest is taken first */
 };
 
 struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct job *ring;
-	int first, n, cap;
+	struct job *queue; /* in the order in which they came */
+	int n, cap;
 	int n_busy, n_threads;
 	bool ends;
-	pthread_t threads[];
+	struct worker {
+		struct pool *pool;
+		pthread_t thread;
+		bool is_quick; /* takes what is quick alone */
+	} workers[];
 };
+
+/* The job to be taken next, or -1; of equal ones the first that came. */
+static int choose(const struct pool *pool, bool is_quick)
+{
+	int best = -1;
+	for (int i = 0; i < pool->n; i++) {
+		const struct job *job = &pool->queue[i];
+		if (is_quick && job->cost_ms > POOL_QUICK_MS)
+			continue;
+		if (best < 0 || job->due_ms < pool->queue[best].due_ms)
+			best = i;
+	}
+	return best;
+}
+
+static struct job take(struct pool *pool, int i)
+{
+	struct job job = pool->queue[i];
+	for (pool->n--; i < pool->n; i++)
+		pool->queue[i] = pool->queue[i + 1];
+	return job;
+}
 
 static void *work(void *user)
 {
-	struct pool *pool = user;
+	const struct worker *worker = user;
+	struct pool *pool = worker->pool;
 	pthread_mutex_lock(&pool->lock);
 	for (;;) {
-		while (pool->n == 0 && !pool->ends)
-			pthread_cond_wait(&pool->wake, &pool->lock);
-		if (pool->n == 0)
+		int i = choose(pool, worker->is_quick);
+		if (i < 0 && pool->ends)
 			break;
-		struct job job = pool->ring[pool->first];
-		pool->first = (pool->first + 1) % pool->cap;
-		pool->n--;
+		if (i < 0) {
+			pthread_cond_wait(&pool->wake, &pool->lock);
+			continue;
+		}
+		struct job job = take(pool, i);
 		pool->n_busy++;
 		pthread_mutex_unlock(&pool->lock);
 		job.fn(job.argument);
@@ -44,32 +76,46 @@ static void *work(void *user)
 	return NULL;
 }
 
-struct pool *pool_new(int n_threads, int max_queued)
+static bool start(struct pool *pool, bool is_quick)
 {
-	struct pool *pool = calloc(1, sizeof(*pool) + (size_t)n_threads * sizeof(pthread_t));
+	struct worker *worker = &pool->workers[pool->n_threads];
+	*worker = (struct worker){ .pool = pool, .is_quick = is_quick };
+	if (pthread_create(&worker->thread, NULL, work, worker) != 0)
+		return false;
+	pool->n_threads++;
+	return true;
+}
+
+struct pool *pool_new(int n_threads, int n_quick, int max_queued)
+{
+	struct pool *pool =
+	        calloc(1, sizeof(*pool) + (size_t)(n_threads + n_quick) * sizeof(struct worker));
 	if (pool == NULL)
 		return NULL;
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_cond_init(&pool->wake, NULL);
 	pool->cap = max_queued;
-	pool->ring = calloc((size_t)max_queued, sizeof(*pool->ring));
-	while (pool->ring != NULL && pool->n_threads < n_threads &&
-	        pthread_create(&pool->threads[pool->n_threads], NULL, work, pool) == 0)
-		pool->n_threads++;
+	pool->queue = calloc((size_t)max_queued, sizeof(*pool->queue));
+	/* those who take everything first: one of them is enough */
+	while (pool->queue != NULL && pool->n_threads < n_threads && start(pool, false))
+		;
 	if (pool->n_threads == 0) {
 		pool_free(pool);
 		return NULL;
 	}
+	for (int i = 0; i < n_quick && start(pool, true); i++)
+		;
 	return pool;
 }
 
-bool pool_submit(struct pool *pool, pool_fn fn, void *job)
+bool pool_submit(struct pool *pool, pool_fn fn, void *job, unsigned cost_ms)
 {
 	pthread_mutex_lock(&pool->lock);
 	bool fits = pool->n < pool->cap && !pool->ends;
 	if (fits) {
-		pool->ring[(pool->first + pool->n++) % pool->cap] = (struct job){ fn, job };
-		pthread_cond_signal(&pool->wake);
+		pool->queue[pool->n++] = (struct job){ fn, job, cost_ms, now_ms() + cost_ms };
+		/* the one that wakes must be one that may take it */
+		pthread_cond_broadcast(&pool->wake);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return fits;
@@ -90,7 +136,7 @@ void pool_stop(struct pool *pool)
 	pthread_cond_broadcast(&pool->wake);
 	pthread_mutex_unlock(&pool->lock);
 	for (; pool->n_threads > 0; pool->n_threads--)
-		pthread_join(pool->threads[pool->n_threads - 1], NULL);
+		pthread_join(pool->workers[pool->n_threads - 1].thread, NULL);
 }
 
 void pool_free(struct pool *pool)
@@ -100,6 +146,6 @@ void pool_free(struct pool *pool)
 	pool_stop(pool);
 	pthread_cond_destroy(&pool->wake);
 	pthread_mutex_destroy(&pool->lock);
-	free(pool->ring);
+	free(pool->queue);
 	free(pool);
 }

@@ -131,3 +131,11 @@ bool serve_query_event(const struct serve_request *request, struct serve_respons
 	*ret_id = ht_event_id(rank, (uint32_t)row);
 	return true;
 }
+
+uint64_t serve_n_events(const struct serve_request *request)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; request->set != NULL && i < ht_set_n_ranks(request->set); i++)
+		n += ht_set_n_events(request->set, i);
+	return n;
+}

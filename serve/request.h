@@ -51,6 +51,8 @@ struct serve_request {
 	size_t n_others;
 };
 
+/* Events of the ranks that are asked about. */
+uint64_t serve_n_events(const struct serve_request *request);
 /* Decode %41 in place, and + as a space when asked for. False for what is no code, and for NUL. */
 bool serve_decode(char *text, bool plus_is_space);
 /* Take the query apart, decoded and sorted by name; text is changed and must stay. False, with the refusal made,

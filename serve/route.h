@@ -25,6 +25,10 @@ enum route_flags {
 	ROUTE_OPEN = 8,  /* the page itself, which others may link to */
 	ROUTE_ALL = 16,  /* about all runs, as they are now */
 	ROUTE_MCP = 32,  /* messages of sessions, see sessions.h */
+	ROUTE_QUICK =
+	        64, /* answered before tables: it takes milliseconds, or somebody draws with it */
+	ROUTE_TABLE =
+	        128, /* an analysis, the second name of the pattern: what it takes is learnt */
 };
 
 /* An answer follows from the route, the query and the generation of what it is about, unless the route acts: it gets

@@ -5,6 +5,7 @@
 #include "server.h"
 
 #include "answers.h"
+#include "costs.h"
 #include "guard.h"
 #include "pool.h"
 #include "random.h"
@@ -18,8 +19,9 @@
 #include <unistd.h>
 
 #define ANSWERS_BYTES   ((size_t)128 << 20)
-#define TIMELINES_BYTES ((uint64_t)512 << 20)
+#define TIMELINES_BYTES ((uint64_t)192 << 20)
 #define MAX_WORKERS     16
+#define QUICK_WORKERS   2
 #define MAX_QUEUED      1000
 #define MAX_SESSIONS    500
 #define SESSION_IDLE_MS ((uint64_t)8 * 60 * 60 * 1000)
@@ -192,9 +194,11 @@ static enum ht_status start(
 	server->timelines = timelines_new(TIMELINES_BYTES);
 	server->sessions = sessions_new(&session_limits);
 	int n_workers = server->n_cpus < 2 ? 2 : server->n_cpus;
-	server->pool = pool_new(n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS, MAX_QUEUED);
+	n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
+	server->costs = costs_new();
+	server->pool = pool_new(n_workers, QUICK_WORKERS, MAX_QUEUED);
 	if (server->runs.root == NULL || server->answers == NULL || server->timelines == NULL ||
-	        server->sessions == NULL || server->pool == NULL)
+	        server->sessions == NULL || server->costs == NULL || server->pool == NULL)
 		return HT_NOMEM;
 	enum ht_status status = http_start(server, error);
 	if (status != HT_OK)
@@ -266,6 +270,7 @@ void serve_stop(struct server *server)
 		pool_stop(server->pool);
 	http_stop(server->http);
 	pool_free(server->pool);
+	costs_free(server->costs);
 	answers_free(server->answers);
 	free_runs(&server->runs);
 	timelines_free(server->timelines);

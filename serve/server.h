@@ -9,6 +9,7 @@
 #include "serve.h"
 
 struct answers;
+struct costs;
 struct pool;
 struct sessions;
 struct http;
@@ -23,6 +24,7 @@ struct server {
 	struct answers *answers;     /* what was answered before */
 	struct timelines *timelines; /* those that are open */
 	struct sessions *sessions;   /* of agents */
+	struct costs *costs;         /* how long they took */
 	struct pool *pool;           /* who computes answers */
 	struct http *http;           /* who talks to clients */
 	char *url;

@@ -155,6 +155,11 @@ enum ht_status rank_timeline_hold(
 	return status;
 }
 
+const ht_timeline *rank_timeline_hold_open(struct rank_timelines *of, size_t i)
+{
+	return hold_open(of->all, &of->entries[i]);
+}
+
 void rank_timeline_release(struct rank_timelines *of, size_t i)
 {
 	pthread_mutex_lock(&of->all->lock);

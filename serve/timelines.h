@@ -25,6 +25,8 @@ void rank_timelines_free(struct rank_timelines *of);
 /* The timeline of the i-th rank, opened when it is not, and held. */
 enum ht_status rank_timeline_hold(ht_ctx *ctx, struct rank_timelines *of, size_t i,
         const ht_timeline **ret_timeline) HT_MUST_USE;
+/* The same of one that is open already; NULL otherwise. */
+const ht_timeline *rank_timeline_hold_open(struct rank_timelines *of, size_t i);
 void rank_timeline_release(struct rank_timelines *of, size_t i);
 
 #endif

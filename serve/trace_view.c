@@ -93,12 +93,12 @@ static void put_step(struct serve_json *json, int64_t rank, const struct ht_step
 	serve_json_close(json, '}');
 }
 
-static void put_ranks(struct serve_json *json, const struct serve_ranks *ranks)
+static void put_ranks(struct serve_json *json, const struct serve_places *places)
 {
 	serve_json_key(json, "ranks");
 	serve_json_open(json, '[');
-	for (size_t i = 0; i < ranks->n; i++) {
-		const struct ht_timeline_info *info = ht_timeline_info(ranks->timelines[i]);
+	for (size_t i = 0; i < places->n; i++) {
+		const struct ht_timeline_info *info = &places->list[i];
 		serve_json_open(json, '{');
 		put_i64(json, "rank", info->rank);
 		put_i64(json, "from_ns", info->from_ns);
@@ -114,12 +114,12 @@ static void put_ranks(struct serve_json *json, const struct serve_ranks *ranks)
 	serve_json_close(json, ']');
 }
 
-static void put_extent(struct serve_json *json, const struct serve_ranks *ranks)
+static void put_extent(struct serve_json *json, const struct serve_places *places)
 {
 	int64_t from_ns = 0, to_ns = 0;
 	bool aligned = true;
-	for (size_t i = 0; i < ranks->n; i++) {
-		const struct ht_timeline_info *info = ht_timeline_info(ranks->timelines[i]);
+	for (size_t i = 0; i < places->n; i++) {
+		const struct ht_timeline_info *info = &places->list[i];
 		from_ns = i && from_ns < info->from_ns ? from_ns : info->from_ns;
 		to_ns = i && to_ns > info->to_ns ? to_ns : info->to_ns;
 		aligned &= info->aligned;
@@ -127,19 +127,19 @@ static void put_extent(struct serve_json *json, const struct serve_ranks *ranks)
 	put_i64(json, "from_ns", from_ns);
 	put_i64(json, "to_ns", to_ns);
 	serve_json_key(json, "aligned");
-	serve_json_bool(json, aligned || ranks->n < 2);
+	serve_json_bool(json, aligned || places->n < 2);
 }
 
-void serve_tracks_write(
-        const struct serve_ranks *ranks, uint64_t generation, struct serve_json *json)
+void serve_tracks_write(const struct serve_places *places, const struct serve_ranks *ranks,
+        uint64_t generation, struct serve_json *json)
 {
 	struct ht_track_info track = { .struct_size = sizeof(track) };
 	struct ht_step_info step = { .struct_size = sizeof(step) };
 	serve_json_open(json, '{');
 	serve_json_key(json, "generation");
 	serve_json_u64(json, generation);
-	put_extent(json, ranks);
-	put_ranks(json, ranks);
+	put_extent(json, places);
+	put_ranks(json, places);
 	serve_json_key(json, "kinds");
 	serve_json_open(json, '[');
 	/* numbers beyond the last are "other", as the first is */

@@ -23,9 +23,15 @@ const ht_timeline *serve_ranks_find(const struct serve_ranks *ranks, int64_t ran
 #define SERVE_LIST_NAME 1000
 void serve_list_name(struct serve_json *json, const char *name);
 
-/* Tracks and steps of all ranks (Tracks). */
-void serve_tracks_write(
-        const struct serve_ranks *ranks, uint64_t generation, struct serve_json *json);
+/* Where ranks are on the clock, ascending; they need not be open. */
+struct serve_places {
+	const struct ht_timeline_info *list;
+	size_t n;
+};
+
+/* The places, and tracks and steps of those ranks that are open (Tracks). */
+void serve_tracks_write(const struct serve_places *places, const struct serve_ranks *ranks,
+        uint64_t generation, struct serve_json *json);
 /* Fields, arguments, stack and links of an event (EventDetails). HT_USAGE when there is none. */
 enum ht_status serve_event_write(
         const struct serve_ranks *ranks, int64_t id, struct serve_json *json) HT_MUST_USE;

@@ -61,6 +61,11 @@ struct ht_span {
 
 typedef bool (*ht_span_fn)(void *user, const struct ht_span *span);
 
+typedef bool (*ht_place_fn)(void *user, const struct ht_timeline_info *place);
+
+/* Tell where each rank of a set is on its clock, ascending, without opening any. False from the callback stops. */
+HT_API enum ht_status ht_timeline_places(
+        ht_ctx *ctx, ht_set *set, ht_place_fn fn, void *user) HT_MUST_USE;
 /* The i-th rank of a set; it stays open after the set is closed. */
 HT_API enum ht_status ht_timeline_open(
         ht_ctx *ctx, ht_set *set, size_t i, ht_timeline **ret_timeline) HT_MUST_USE;

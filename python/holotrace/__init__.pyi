@@ -1110,6 +1110,54 @@ class Session:
             n_work: kernels, memcpy and memset
         """
         ...
+    def gpu_use(
+        self,
+        *,
+        view: Literal['summary', 'series'] = 'summary',
+        bucket: int | str | None = None,
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """How busy is each GPU over time, and when is it not?
+
+        Busy share of buckets of time: the union of all that runs on the device over the length of the bucket.
+
+            holotrace.open("traces/").gpu_use(top=10)
+
+        Arguments:
+            view: one row per device, or one per bucket of time (summary, series)
+            bucket: length of a bucket; by default a round one, so that there are at most 1000
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            device: GPU index; null when unknown
+            span_ns [ns]: from the first start to the last end of the chosen GPU activity
+            busy_share [ratio]: of that time, with anything running on the device
+            compute_share [ratio]: of that time, with a chosen compute kernel
+            bucket_ns [ns]: length of a bucket
+            buckets: how many there are
+            min_share [ratio]: busy share of the least busy bucket
+            min_ts_ns [ns]: start of the first such one
+            p50_share [ratio]: median of the buckets' busy shares
+            max_share [ratio]: busy share of the busiest bucket
+        """
+        ...
     def attribution(
         self,
         *,
@@ -2183,6 +2231,52 @@ class Session:
             exposed_transfer_ns [ns]: of that, the rest: data can move; null unless all ranks are there
             other_ns [ns]: neither
             exposed_share [ratio]: exposed_ns over step_ns
+        """
+        ...
+    def topology(
+        self,
+        *,
+        view: Literal['ranks', 'axes'] = 'ranks',
+        rank: int | str | Iterable[int] | None = 'all',
+        step: int | str | Iterable[int] | None = None,
+        annotation: str | Iterable[str] | None = None,
+        hta_compat: bool | None = None,
+        hta_rows: bool = False,
+        columns: str | Iterable[str] | None = None,
+        where: str | None = None,
+        sort: str | Iterable[str] | None = None,
+        top: int = 0,
+    ) -> Table:
+        """Which node is each rank on, and where does it stand in tensor, pipeline, data, context and expert parallelism?
+
+        Places in process groups whose description names one way of splitting; nodes by hosts in file names, else by the devices that ranks work on, else by process groups of eight.
+
+            holotrace.open("traces/").topology(top=10)
+
+        Arguments:
+            view: one row per rank, or one per way of splitting the job (ranks, axes)
+            rank: ranks to look at: numbers, ranges, all
+            step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none
+            annotation: only what runs inside annotations whose name contains this
+            hta_compat: HTA's values where its oddities are selectable
+            hta_rows: HTA's choice of rows when it cuts the last step
+            columns: which columns, in which order: "a,b" or a list
+            where: keep rows for which this holds: "dur_ns > 1ms and name ~ nccl"
+            sort: order by columns; a minus means descending: "-sum_ns,name"
+            top: only the first rows; 0: all
+
+        Columns:
+            rank: rank of the trace
+            node: machine: its name, or its number by the order of ranks; null: unknown
+            stage: pipeline stage, from 0; null: not in a pipeline-parallel group
+            replica: place in its data-parallel group, from 0; null: not in one
+            tensor_group: first rank of its tensor-parallel group; null: not in one
+            tensor_place: place in that group, from 0
+            context_group: first rank of its context-parallel group; null: not in one
+            context_place: place in that group, from 0
+            expert_group: first rank of its expert-parallel group; null: not in one
+            expert_place: place in that group, from 0
+            device: GPU index on its node; null: none, or several
         """
         ...
     def memory_timeline(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opening traces, methods from the registry, options, errors, threads, signals, memory."""
+import ast
 import inspect
 import itertools
 import os
@@ -379,6 +380,19 @@ def test_stub_is_up_to_date():
     done = subprocess.run([sys.executable, ROOT / "tools" / "gen_python_stubs", build, "--check"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_stubs_have_what_the_module_has():
+    """They are Python, and name every function that users call, with its parameters."""
+    stubs = pathlib.Path(holotrace.__file__).parent
+    for path in stubs.rglob("*.pyi"):
+        ast.parse(path.read_text(), str(path))
+    told = {node.name: node for node in ast.parse((stubs / "__init__.pyi").read_text()).body if isinstance(node, ast.FunctionDef)}
+    for name in ("open", "diff", "history", "serve"):
+        names = [arg.arg for arg in told[name].args.posonlyargs + told[name].args.args + told[name].args.kwonlyargs]
+        real = [one.name for one in inspect.signature(getattr(holotrace, name)).parameters.values()
+                if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        assert names == real, name
 
 
 def test_progress_line():

@@ -4,16 +4,14 @@
  */
 #include "job/axes.h"
 
-#include "json/text.h"
 #include "model/communication/collective_match.h"
+#include "model/communication/group_axis.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
 /* Less often a step, a reduction of the forward pass is that of a loss. */
 #define MIN_REDUCTIONS 4
-#define MAX_WORD       24
 
 const struct ht_column ht_event_group_columns[HT_N_EVENT_GROUP_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_GROUP_COLUMNS);
@@ -32,73 +30,15 @@ void ht_event_groups_put(const struct ht_trace *t, ht_table *table)
 
 /* ---- descriptions ---- */
 
-enum axis { NO_AXIS, PIPELINE, TENSOR, CONTEXT, DATA, N_AXES };
-
-static enum axis axis_of_word(const char *word)
-{
-	static const struct {
-		const char *word;
-		enum axis axis;
-	} words[] = { { "pp", PIPELINE }, { "pipeline", PIPELINE }, { "pipe", PIPELINE },
-		{ "tp", TENSOR }, { "tensor", TENSOR }, { "cp", CONTEXT }, { "context", CONTEXT },
-		{ "dp", DATA }, { "data", DATA }, { "fsdp", DATA }, { "hsdp", DATA },
-		{ "ddp", DATA }, { "ep", DATA }, { "expert", DATA }, { "embedding", DATA } };
-	for (size_t i = 0; i < HT_COUNT(words); i++)
-		if (!strcmp(word, words[i].word))
-			return words[i].axis;
-	return NO_AXIS;
-}
-
-/* The only axis that a description names; of several none. */
-static enum axis axis_of(const char *description)
-{
-	enum axis axis = NO_AXIS;
-	char word[MAX_WORD];
-	size_t n = 0;
-	for (const char *at = description;; at++) {
-		if (isalpha((unsigned char)*at)) {
-			word[n] = (char)tolower((unsigned char)*at);
-			n += n < MAX_WORD - 1;
-			continue;
-		}
-		word[n] = '\0';
-		n = 0;
-		enum axis own = axis_of_word(word);
-		if (own != NO_AXIS && axis != NO_AXIS && own != axis)
-			return NO_AXIS;
-		axis = own != NO_AXIS ? own : axis;
-		if (!*at)
-			return axis;
-	}
-}
-
-/* Where a rank is in a list, "[0, 2]"; -1: nowhere. */
-static int64_t place_in(const char *ranks, int64_t rank, int64_t *ret_size)
-{
-	struct ht_json reader = { ranks };
-	int64_t found = -1, number;
-	*ret_size = 0;
-	if (!ht_json_valid(ranks, strlen(ranks)))
-		return -1;
-	struct ht_json_value list = ht_json_next(&reader), item;
-	if (list.type != HT_JSON_ARRAY)
-		return -1;
-	reader = ht_json_enter(&list);
-	for (; ht_json_element(&reader, &item); ++*ret_size)
-		if (found < 0 && ht_json_i64(&item, &number) && number == rank)
-			found = *ret_size;
-	return found;
-}
-
 /* The place on an axis that the groups of a rank give it; -1: none does. */
-static int64_t place_on(const struct ht_event_rank *r, enum axis axis, int64_t *ret_size)
+static int64_t place_on(const struct ht_event_rank *r, enum ht_axis axis, int64_t *ret_size)
 {
 	const ht_table *groups = r->part->facts[HT_EVENT_FACTS_GROUPS];
 	for (size_t i = 0; i < ht_table_n_rows(groups); i++) {
-		if (axis_of(ht_table_str(groups, i, HT_GROUP_DESCRIPTION)) != axis)
+		if (ht_axis_of(ht_table_str(groups, i, HT_GROUP_DESCRIPTION)) != axis)
 			continue;
-		int64_t place =
-		        place_in(ht_table_str(groups, i, HT_GROUP_RANKS), r->number, ret_size);
+		int64_t first, place = ht_group_place(ht_table_str(groups, i, HT_GROUP_RANKS),
+		                       r->number, &first, ret_size);
 		if (place >= 0)
 			return place;
 	}
@@ -155,11 +95,11 @@ static enum ht_status find_sharing(struct ht_event_job *job)
 		s->n += !strcmp(s->group, group);
 	}
 	for (size_t k = 0; k < job->n_ranks; k++) {
-		int64_t size, place;
+		int64_t first, size, place;
 		const char *ranks = of[k].group ? strchr(of[k].group, '[') : NULL;
 		if (!ranks || of[k].n < MIN_REDUCTIONS * job->n_windows)
 			continue;
-		place = place_in(ranks, job->ranks[k].number, &size);
+		place = ht_group_place(ranks, job->ranks[k].number, &first, &size);
 		job->ranks[k].share = place < 0 ? 0 : place;
 	}
 	return HT_OK;
@@ -171,11 +111,12 @@ enum ht_status ht_event_job_axes(struct ht_event_job *job, bool *ret_has_stages)
 	int64_t size;
 	for (size_t k = 0; k < job->n_ranks; k++) {
 		struct ht_event_rank *r = &job->ranks[k];
-		int64_t tensor = place_on(r, TENSOR, &size), context = place_on(r, CONTEXT, &size);
+		int64_t tensor = place_on(r, HT_AXIS_TENSOR, &size),
+		        context = place_on(r, HT_AXIS_CONTEXT, &size);
 		has_shares |= tensor >= 0 || context >= 0;
 		r->share = (tensor > 0 ? tensor : 0) * (context >= 0 ? size : 1) +
 		           (context > 0 ? context : 0);
-		r->stage = place_on(r, PIPELINE, &size);
+		r->stage = place_on(r, HT_AXIS_PIPELINE, &size);
 		has_stages &= r->stage >= 0;
 	}
 	for (size_t k = 0; k < job->n_ranks && !has_stages; k++)

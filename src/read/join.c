@@ -128,6 +128,8 @@ enum ht_status ht_set_join(
 	if (!n_members)
 		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "a set needs a rank");
 	HT_TRY(ht_set_new(ctx, &set));
+	/* who joins ranks as they come is a server, which keeps answers and timelines beside them */
+	set->keep_bytes = HT_SET_KEEP_BYTES / 2;
 	enum ht_status status = join(ctx, set, members, n_members, &notes);
 	ht_vec_free(ctx->mem, &notes, sizeof(const char *));
 	if (status != HT_OK) {

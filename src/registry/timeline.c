@@ -69,39 +69,67 @@ const struct ht_timeline_call *ht_timeline_call(const ht_timeline *timeline, uin
 	                                                                : NULL;
 }
 
+/* Where a rank is on the clock, and the way there; clocks NULL: that of its file. */
+static struct ht_timeline_info place_rank(const struct ht_roster *roster, size_t i,
+        const struct ht_clocks *clocks, struct ht_time_move *ret_move)
+{
+	const struct ht_rank *rank = &roster->ranks[i];
+	struct ht_timeline_info info = {
+		.rank = rank->number, .aligned = roster->aligned, .uncertainty_ns = -1
+	};
+	*ret_move = (struct ht_time_move){ .shift_ns = rank->offset_ns };
+	if (clocks) {
+		const struct ht_clock *clock = &clocks->of[i];
+		*ret_move = clocks->moves[i];
+		info.aligned = clocks->aligned;
+		info.moved_ns = clock->moved_ns;
+		if (clock->uncertainty_ns != HT_NO_I64)
+			info.uncertainty_ns = clock->uncertainty_ns;
+	}
+	if (rank->min_ts_ns != HT_NO_I64) {
+		info.from_ns = ht_time_moved(ret_move, rank->min_ts_ns);
+		info.to_ns = ht_time_moved(ret_move, rank->max_end_ns);
+	}
+	return info;
+}
+
+/* The clocks of several ranks; NULL of one. */
+static enum ht_status find_clocks(
+        ht_ctx *ctx, ht_set *set, struct ht_arena *scratch, const struct ht_clocks **ret_clocks)
+{
+	*ret_clocks = NULL;
+	return set->roster.n < 2 ? HT_OK : ht_set_clocks(ctx, set, scratch, ret_clocks);
+}
+
 static enum ht_status find_clock(ht_ctx *ctx, ht_set *set, size_t i, struct ht_timeline *timeline)
 {
-	const struct ht_rank *rank = &set->roster.ranks[i];
-	const struct ht_clocks *clocks = NULL;
+	const struct ht_clocks *clocks;
 	struct ht_arena scratch;
-	timeline->info = (struct ht_timeline_info){
-		.rank = rank->number, .aligned = set->roster.aligned, .uncertainty_ns = -1
-	};
-	timeline->move = (struct ht_time_move){ .shift_ns = rank->offset_ns };
-	if (set->roster.n < 2)
-		return HT_OK;
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = ht_set_clocks(ctx, set, &scratch, &clocks);
-	if (status == HT_OK && clocks) {
-		const struct ht_clock *clock = &clocks->of[i];
-		timeline->move = clocks->moves[i];
-		timeline->info.aligned = clocks->aligned;
-		timeline->info.moved_ns = clock->moved_ns;
-		if (clock->uncertainty_ns != HT_NO_I64)
-			timeline->info.uncertainty_ns = clock->uncertainty_ns;
+	enum ht_status status = find_clocks(ctx, set, &scratch, &clocks);
+	if (status == HT_OK)
+		timeline->info = place_rank(&set->roster, i, clocks, &timeline->move);
+	if (status == HT_OK && clocks)
 		status = copy_calls(ctx, &set->roster, &clocks->matches, i, timeline);
-	}
 	ht_arena_done(&scratch);
 	return status;
 }
 
-static void find_extent(struct ht_timeline *timeline)
+enum ht_status ht_timeline_places(ht_ctx *ctx, ht_set *set, ht_place_fn fn, void *user)
 {
-	const struct ht_trace_meta *meta = timeline->trace->meta;
-	if (meta->min_ts_ns == HT_NO_I64)
-		return;
-	timeline->info.from_ns = ht_time_moved(&timeline->move, meta->min_ts_ns);
-	timeline->info.to_ns = ht_time_moved(&timeline->move, meta->max_end_ns);
+	const struct ht_clocks *clocks;
+	struct ht_arena scratch;
+	ht_error_clear(ctx);
+	ht_arena_init(&scratch, ctx->mem);
+	enum ht_status status = find_clocks(ctx, set, &scratch, &clocks);
+	bool goes_on = status == HT_OK;
+	for (size_t i = 0; goes_on && i < set->roster.n; i++) {
+		struct ht_time_move move;
+		struct ht_timeline_info place = place_rank(&set->roster, i, clocks, &move);
+		goes_on = fn(user, &place);
+	}
+	ht_arena_done(&scratch);
+	return status;
 }
 
 enum ht_status ht_timeline_open(ht_ctx *ctx, ht_set *set, size_t i, ht_timeline **ret_timeline)
@@ -128,7 +156,6 @@ enum ht_status ht_timeline_open(ht_ctx *ctx, ht_set *set, size_t i, ht_timeline 
 		ht_timeline_close(timeline);
 		return status;
 	}
-	find_extent(timeline);
 	*ret_timeline = timeline;
 	return HT_OK;
 }

@@ -130,6 +130,9 @@ enum ht_status ht_set_acquire(
 		trace = ht_trace_retain(own->kept[i].trace);
 		if (!own->kept[i].bytes)
 			count(own, i, &idle);
+		else
+			/* when ranks were joined all of them were in use */
+			choose_idle(own, i, &idle);
 	}
 	pthread_mutex_unlock(&own->lock);
 	let_go(own, &idle);

@@ -115,10 +115,37 @@ static void keeps_what_is_in_hand(void **state)
 	ht_ctx_free(ctx);
 }
 
+/* All were in use at once, as when ranks are joined: a rank that is asked for again lets the others go. */
+static void lets_go_of_what_was_in_use(void **state)
+{
+	struct fixture *f = *state;
+	struct ht_open_options options = { .struct_size = sizeof options, .no_cache = true };
+	const struct ht_trace *held[N_RANKS], *again;
+	ht_ctx *ctx;
+	ht_set *set;
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	assert_int_equal(ht_open_visited(ctx, f->sources, N_RANKS, &options, NULL, 1, &set), HT_OK);
+	for (size_t i = 0; i < N_RANKS; i++)
+		assert_int_equal(ht_set_acquire(ctx, set, i, &held[i]), HT_OK);
+	set->keep_bytes = 3 * set->kept[0].bytes;
+	assert_int_equal(n_kept(set), N_RANKS);
+	for (size_t i = 0; i < N_RANKS; i++)
+		ht_trace_release(held[i]);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ht_set_acquire(ctx, set, 0, &again), HT_OK);
+		ht_trace_release(again);
+	}
+	assert_true(n_kept(set) <= 3);
+	assert_int_equal(bytes_kept(set), set->kept_bytes);
+	ht_close(set);
+	ht_ctx_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_what_is_in_hand),
+		cmocka_unit_test(lets_go_of_what_was_in_use),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -17,7 +17,7 @@ import { viewOf } from "../views/registry";
 export const TOP = 10000;
 
 // A verb's table as the views ask for it: who asks the same twice waits for one answer.
-export function queryOf(app: App, verb: string, query: Query = {}, top: number = TOP): Query {
+export function queryOf(app: App, verb: string, query: Query = {}, top: number | string = TOP): Query {
   return { ...chosen(app, verb), top, ...query };
 }
 

@@ -9,15 +9,12 @@ import { useApp } from "./context";
 import { capital } from "./findings";
 import { useTable } from "./hooks";
 import { Popover } from "./Popover";
+import { filesOf, isReading, usePace } from "./progress";
 import { formatRanges } from "./ranges";
 import { linkTo } from "./route";
 import { Rows } from "./rows";
 
 const LEVEL_WORD = { good: "good", notes: "notes", lost: "data lost", unknown: "reading" } as const;
-
-export function filesOf(run: Run): FileState[] {
-  return run.workers.flatMap((worker) => worker.files);
-}
 
 export function healthWords(run: Run): string {
   const failed = filesOf(run).filter((file) => file.state === "failed").length;
@@ -135,8 +132,8 @@ export function isShown(run: Run): boolean {
 // While files are read: which, and how far. What is there already is shown below it.
 export function LoadingStrip() {
   const { run } = useApp();
-  const files = filesOf(run);
-  const open = files.filter((file) => file.state === "loading" || file.state === "waiting");
+  const files = filesOf(run), pace = usePace(run);
+  const open = files.filter(isReading);
   if (open.length === 0 || !isShown(run)) return null;
   const now = open.find((file) => file.state === "loading") ?? open[0];
   return (
@@ -148,7 +145,7 @@ export function LoadingStrip() {
           {now.path} ({bytes(now.done)} of {bytes(now.bytes)})
         </>
       ) : null}{" "}
-      · {files.length - open.length} of {files.length} files are shown
+      · {files.length - open.length} of {files.length} files are shown{pace ? ` · ${pace}` : ""}
     </div>
   );
 }

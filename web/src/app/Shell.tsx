@@ -9,11 +9,12 @@ import { analyses as askAnalyses, ApiError, routes as askRoutes } from "./api";
 import { RankChooser, RunChooser, SpanChooser, StepChooser } from "./Choosers";
 import { AppProvider, useApp } from "./context";
 import type { App } from "./context";
-import { FailedStrip, FileLine, filesOf, HealthDot, isShown, LoadingStrip, LostStrip, PartialStrip, Rescan } from "./Health";
+import { FailedStrip, FileLine, HealthDot, isShown, LoadingStrip, LostStrip, PartialStrip, Rescan } from "./Health";
 import { useRuns } from "./hooks";
 import { useKeys } from "./keys";
 import { Palette } from "./Palette";
 import { Busy, Empty, ProblemBox } from "./parts";
+import { filesOf, usePace, useSteadyRun } from "./progress";
 import { formatRoute, go, linkTo, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
@@ -206,12 +207,12 @@ function Middle() {
 // Nothing of the run can be shown yet, or ever.
 function Unread() {
   const { run } = useApp();
-  const files = filesOf(run);
+  const files = filesOf(run), pace = usePace(run);
   const failed = run.state === "failed";
   return (
     <div class="unread">
       <h1>{failed ? `Nothing of ${run.name} could be read` : `Reading ${run.name}`}</h1>
-      <p class="lead">{failed ? "Each file says why:" : "Views appear as soon as the first file is read."}</p>
+      <p class="lead">{failed ? "Each file says why:" : `Views appear as soon as the first file is read.${pace ? ` ${pace}.` : ""}`}</p>
       <ul class="files">
         {files.map((file) => (
           <FileLine key={file.path} file={file} />
@@ -363,7 +364,7 @@ export function Page() {
   const watched = useRuns();
   const { registry, routes, problem } = useServer(watched.runs !== null && watched.problem === null);
   const runs = watched.runs;
-  const run = runs ? chooseRun(runs, route) : undefined;
+  const run = useSteadyRun(runs ? chooseRun(runs, route) : undefined);
   useEffect(() => {
     if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
   }, [run?.id, route.run]);

@@ -95,6 +95,10 @@ export const sql = (run: string, query: string, span?: string) =>
   post<Table>(runPath(run, "sql") + queryText({ span }), { query });
 
 const kept = new Map<string, Promise<Table>>();
+let slowest = 0;
+
+// How many ms the slowest of the last tables took.
+export const slowestAnswer = (): number => slowest;
 
 export type RunKey = Pick<Run, "id" | "generation">;
 
@@ -105,7 +109,8 @@ function keep(key: string, make: () => Promise<Table>): Promise<Table> {
     kept.set(key, found);
     return found;
   }
-  const made = make();
+  const made = make(), asked = performance.now();
+  made.then(() => { slowest = Math.max(slowest * 0.8, performance.now() - asked); }, () => undefined);
   kept.set(key, made);
   made.catch(() => kept.delete(key));
   for (const old of kept.keys()) {

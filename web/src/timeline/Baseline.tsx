@@ -51,7 +51,7 @@ export function Baseline(props: Props) {
   useEffect(() => () => own.close(), [own]);
   useEffect(() => {
     const stop = new AbortController();
-    askTracks(key, undefined, stop.signal).then((tracks) => setRead({ of, tracks }), () => undefined);
+    askTracks(key, undefined, null, stop.signal).then((tracks) => setRead({ of, tracks }), () => undefined);
     return () => stop.abort();
   }, [of]);
   const tracks = read?.of === of ? read.tracks : null;

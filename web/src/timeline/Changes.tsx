@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The selected stretch of both runs: what takes more or less time in it, by name, the largest change first.
 import type { Run, Sums } from "../model";
+import { useAnswer } from "../app/answer";
 import { Rows } from "../app/rows";
 import { nsText, shortName } from "../ui/format";
 import { askSums } from "./client";
-import {  } from "./Panel";
 import type { Range } from "./stage";
 
 const MOST = 14;

@@ -9,7 +9,7 @@ import { npuWords } from "../ui/npu";
 import { PanelCode } from "../views/YourCode";
 import { valueText } from "./draw";
 import { classOfSpan } from "./palette";
-import type { CounterSum } from "./counters";
+import type { CounterSum, CounterSums } from "./counters";
 import { tickText } from "./ruler";
 import type { Range } from "./stage";
 
@@ -40,7 +40,7 @@ function linkWord(link: EventLink): string {
     case "launch": return link.outgoing ? "launched →" : "launch ←";
     case "operator": return link.outgoing ? "its work →" : "operator ←";
     case "forward": return link.outgoing ? "backward →" : "forward ←";
-    case "collective": return `on rank ${link.rank ?? "?"} →`;
+    case "collective": return `on rank ${link.rank ?? link.id.split(":")[0] ?? "?"} →`;
     default: return `${link.link} ${link.outgoing ? "→" : "←"}`;
   }
 }
@@ -189,12 +189,13 @@ function SumTable(props: { table: Table; columns: string[]; caption: string; row
 }
 
 // A value of each curve at a time, so the mean is over the time in which it has one.
-function Counters(props: { sums: readonly CounterSum[] }) {
-  const { sums } = props, ranks = new Set(sums.map((one) => one.rank)).size > 1;
-  if (sums.length === 0) return null;
+function Counters(props: { counters: CounterSums; onAll: () => void }) {
+  const { sums, left } = props.counters, ranks = new Set(sums.map((one) => one.rank)).size > 1;
+  if (sums.length === 0 && left === 0) return null;
   const cell = (one: CounterSum, value: number | null) =>
     <td class="number" title={value === null ? "no value" : `${value}${one.unit ? ` ${one.unit}` : ""}`}>{value === null ? "–" : valueText(value, one.unit)}</td>;
   return (
+    <>
     <table class="tl-sums tl-counters">
       <caption>Counters, mean over time</caption>
       <thead><tr>{ranks ? <th scope="col" class="number">rank</th> : null}<th scope="col">counter</th>{["min", "mean", "max"].map((name) => <th key={name} scope="col" class="number">{name}</th>)}</tr></thead>
@@ -207,20 +208,22 @@ function Counters(props: { sums: readonly CounterSum[] }) {
         ))}
       </tbody>
     </table>
+    {left > 0 ? <p class="dim tl-left">Counters of {left} more {left === 1 ? "rank" : "ranks"} are not summed. <button type="button" class="tl-plain" onClick={props.onAll}>sum all</button></p> : null}
+    </>
   );
 }
 
-export function Selection(props: { range: Range; sums: Sums | null; counters: readonly CounterSum[] | null; problem: string | null; device: string; onEvent: (id: string) => void; onClear: () => void }) {
+export function Selection(props: { range: Range; ranks: number | null; sums: Sums | null; counters: CounterSums | null; onAllCounters: () => void; problem: string | null; device: string; onEvent: (id: string) => void; onClear: () => void }) {
   const { range, sums } = props;
   const rank = sums ? new Set(sums.classes.rows.map((row) => row[0])).size > 1 : false;
   return (
     <div class="tl-selection" aria-label="Selected range">
       <h2>In the selection <button type="button" class="tl-plain" onClick={props.onClear} aria-label="Clear the selection">✕</button></h2>
-      <p class="dim">{nsText(range.to - range.from)}, from {tickText(range.from, 1000)} to {tickText(range.to, 1000)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : " · all tracks"}</p>
+      <p class="dim">{nsText(range.to - range.from)}, from {tickText(range.from, 1000)} to {tickText(range.to, 1000)}{range.tracks ? ` · ${range.tracks.length} ${range.tracks.length === 1 ? "track" : "tracks"}` : ` · all tracks${props.ranks === null ? "" : ` of the ${props.ranks} open ranks`}`}</p>
       {props.problem ? <p class="bad">{props.problem}</p> : null}
       {!sums && !props.problem ? <p class="dim">summing …</p> : null}
       {sums ? <SumTable table={sums.classes} columns={[...(rank ? ["rank"] : []), "device", "class", "n", "busy_ns", "busy_share"]} caption="By class, of the selected time" rows={200} device={props.device} /> : null}
-      {props.counters ? <Counters sums={props.counters} /> : null}
+      {props.counters ? <Counters counters={props.counters} onAll={props.onAllCounters} /> : null}
       {sums ? <SumTable table={sums.names} columns={["name", "n", "sum_ns"]} caption={sums.names.rows.length > TOP_NAMES ? `By name, the first ${TOP_NAMES}` : "By name"} rows={TOP_NAMES} device={props.device} onEvent={props.onEvent} /> : null}
     </div>
   );

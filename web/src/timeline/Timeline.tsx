@@ -10,7 +10,7 @@ import { linkTo, parseRoute } from "../app/route";
 import { Rows } from "../app/rows";
 import { human, nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
-import { askEvent, askFlows, askOverlay, askSearch, askSums, askTracks, fetchTile } from "./client";
+import { askEvent, askFlows, askOverlay, askSearch, askSums, fetchTile } from "./client";
 import { Baseline } from "./Baseline";
 import { askCounters } from "./counters";
 import { markHccl } from "./hccl";
@@ -24,6 +24,7 @@ import { spansOn, useDrawnPath, usePath } from "./path";
 import type { Path } from "./path";
 import { Stage } from "./stage";
 import type { Range } from "./stage";
+import { amongOpen, FEW_RANKS, ranksOf, useTracks } from "./tracks";
 import { useWalk } from "./walk";
 import { Why } from "./Why";
 import "./timeline.css";
@@ -44,18 +45,7 @@ const KEYS: readonly [string, string][] = [
 ];
 const ROOM_FOR_OTHERS = 160;
 const OVERLAY_POINTS = 2000;
-const MAX_COUNTERS = 512;
-
-function ranksOf(text: string | undefined): ReadonlySet<number> | null {
-  if (!text || text === "all") return null;
-  const out = new Set<number>();
-  for (const part of text.split(",")) {
-    const [first, last = first] = part.split("-").map(Number);
-    if (first === undefined || last === undefined || Number.isNaN(first) || Number.isNaN(last)) continue;
-    for (let rank = first; rank <= Math.min(last, first + 100000); rank++) out.add(rank);
-  }
-  return out;
-}
+const FIRST_COUNTERS = 256;
 
 const number = (text: string | undefined) => (text !== undefined && text !== "" && Number.isFinite(Number(text)) ? Number(text) : null);
 
@@ -65,15 +55,13 @@ function toggled(set: ReadonlySet<string>, key: string): Set<string> {
   return out;
 }
 
-// As many ranks are open as there is room for, but one; the others are bands.
-function firstCollapsed(tracks: Tracks): Set<string> {
-  const all = layOut(tracks, { ranks: null, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [], counters: [] });
-  const room = innerHeight - ROOM_FOR_OTHERS, out = new Set<string>();
-  tracks.ranks.forEach(({ rank }, i) => {
-    const end = all.rows.reduce((y, row) => (row.rank === rank ? Math.max(y, row.y + row.height) : y), 0);
-    if (i > 0 && end > room) out.add(rankKey(rank));
-  });
-  return out;
+// As many ranks are open as there is room for, but one; the others are bands. Of many ranks the first is open.
+function firstCollapsed(tracks: Tracks, ranks: ReadonlySet<number> | null): Set<string> {
+  const shown = tracks.ranks.filter(({ rank }) => !ranks || ranks.has(rank)), ends = new Map<number, number>();
+  if (tracks.ranks.length > FEW_RANKS) return new Set(shown.slice(1).map(({ rank }) => rankKey(rank)));
+  const all = layOut(tracks, { ranks, collapsed: new Set(), pinned: new Set(), hidden: new Set(), overlays: [], counters: [] });
+  for (const row of all.rows) ends.set(row.rank, row.y + row.height);
+  return new Set(shown.filter(({ rank }, i) => i > 0 && (ends.get(rank) ?? 0) > innerHeight - ROOM_FOR_OTHERS).map(({ rank }) => rankKey(rank)));
 }
 
 function clockText(tracks: Tracks): string {
@@ -92,22 +80,12 @@ function clockShort(tracks: Tracks): string {
 
 export function Timeline(props: TimelineProps) {
   const { run, state } = props, span = state.span;
-  const [read, setRead] = useState<{ of: string; tracks: Tracks } | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
   const runKey = { id: run.id, generation: run.generation }, of = `${run.id} ${span ?? ""}`;
   const stage = useMemo(() => new Stage((key, signal) => fetchTile(runKey, key, span, signal)), [run.id, run.generation, span]);
   useEffect(() => () => stage.close(), [stage]);
-  useEffect(() => {
-    const stop = new AbortController();
-    askTracks(runKey, span, stop.signal).then((answer) => {
-      const word = deviceWord(run);
-      setRead({ of, tracks: word === "NPU" ? { ...answer, tracks: answer.tracks.map((track) => ({ ...track, word })) } : answer });
-      setProblem(null);
-    }, (error: unknown) => { if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error)); });
-    return () => stop.abort();
-  }, [run.id, run.generation, span]);
-  // the tracks of another run have another time: nothing is placed by them
-  const tracks = read?.of === of ? read.tracks : null;
+  const { tracks, opened, problem, look } = useTracks(run, span, state);
+  stage.opened = opened;
+  stage.onRanks = look;
   if (!tracks) return <div class="tl"><p class="dim" style={{ padding: "16px" }}>{problem ?? "Reading tracks …"}</p></div>;
   return <Loaded {...props} tracks={tracks} stage={stage} key={of} />;
 }
@@ -118,20 +96,22 @@ export function Timeline(props: TimelineProps) {
 const curveName = (keys: readonly (string | undefined)[]) => keys.map((key) => (key ?? "").slice(0, 60)).join(" ").slice(0, 159).trimEnd();
 
 // The series of counters that the run has; a server without the analysis has none.
-function useCounters(run: Run, state: TimelineProps["state"], wanted: boolean): readonly CounterSeries[] {
-  const { table } = useTable(run, wanted ? "counters" : null, { rank: state.rank, span: state.span, step: "all", top: MAX_COUNTERS });
+function useCounters(run: Run, state: TimelineProps["state"], wanted: boolean): { list: readonly CounterSeries[]; left: number } {
+  const { table } = useTable(run, wanted ? "counters" : null, { rank: state.rank, span: state.span, step: "all", top: state.counters === "all" ? "all" : FIRST_COUNTERS });
   return useMemo(() => {
-    if (!table) return [];
+    if (!table) return { list: [], left: 0 };
     const rows = new Rows(table);
-    return rows.all.map((row) => {
+    const list = rows.all.map((row) => {
       const [process, counter, series, unit] = ["process", "counter", "series", "value_unit"].map((name) => rows.text(row, name));
       return { rank: rows.number(row, "rank") ?? 0, key: curveName([process, counter, series]), label: [counter, series].filter(Boolean).join(" "), unit: unit || null };
     });
+    return { list, left: table.hidden };
   }, [table]);
 }
 
 function useChoice(tracks: Tracks, { run, state, onState }: TimelineProps) {
-  const first = useMemo(() => firstCollapsed(tracks), [tracks]);
+  const ranks = useMemo(() => ranksOf(state.rank), [state.rank]);
+  const first = useMemo(() => firstCollapsed(tracks, ranks), [tracks, ranks]);
   const collapsed = useMemo(() => parseKeys(state.fold) ?? first, [state.fold, first]);
   const pinned = useMemo(() => parseKeys(state.pin) ?? new Set<string>(), [state.pin]);
   const hidden = useMemo(() => parseKeys(state.hide) ?? new Set<string>(), [state.hide]);
@@ -139,10 +119,9 @@ function useChoice(tracks: Tracks, { run, state, onState }: TimelineProps) {
   const setPinned = (keys: ReadonlySet<string>) => onState({ pin: keys.size > 0 ? keysText(keys) : null }, true);
   const setHidden = (keys: ReadonlySet<string>) => onState({ hide: keys.size > 0 ? keysText(keys) : null }, true);
   const overlays = useMemo(() => (state.show ?? "").split(",").filter(Boolean), [state.show]);
-  const ranks = useMemo(() => ranksOf(state.rank), [state.rank]);
   const counters = useCounters(run, state, overlays.includes("counters"));
-  const choice = useMemo<Choice>(() => ({ ranks, collapsed, pinned, hidden, overlays, counters }), [ranks, collapsed, pinned, hidden, overlays, counters]);
-  return { choice, setCollapsed, setPinned, setHidden };
+  const choice = useMemo<Choice>(() => ({ ranks, collapsed, pinned, hidden, overlays, counters: counters.list }), [ranks, collapsed, pinned, hidden, overlays, counters]);
+  return { choice, left: counters.left, setCollapsed, setPinned, setHidden };
 }
 
 // The view in the URL: written when movement ends, read when somebody else has written it.
@@ -194,7 +173,7 @@ function useSearch(props: TimelineProps, stage: Stage, onEvent: (id: string) => 
   };
   const find = async (backwards: boolean, words: string, signal: AbortSignal) => {
     const ask = (from: number | null, id: string | null): Promise<Found> => askSearch(
-      props.run, { text: words, backwards, from, id, rank: props.state.rank, limit: 1 }, props.state.span, signal);
+      props.run, { text: words, backwards, from, id, rank: amongOpen(props.state.rank, stage.opened), limit: 1 }, props.state.span, signal);
     try {
       const at = here.current;
       let found = await ask(at?.start_ns ?? (backwards ? stage.view.to : stage.view.from), at?.id ?? null);
@@ -219,7 +198,7 @@ function useSearch(props: TimelineProps, stage: Stage, onEvent: (id: string) => 
   return { match, note, step, clear };
 }
 
-function Search(props: { text: string; onText: (text: string) => void; onStep: (backwards: boolean) => void; match: Match | null; note: string; box: { current: HTMLInputElement | null } }) {
+function Search(props: { text: string; onText: (text: string) => void; onStep: (backwards: boolean) => void; match: Match | null; note: string; ranks: number | null; box: { current: HTMLInputElement | null } }) {
   return (
     <form class="tl-search group" role="search" onSubmit={(event) => { event.preventDefault(); props.onStep(false); }}>
       <input
@@ -229,7 +208,7 @@ function Search(props: { text: string; onText: (text: string) => void; onStep: (
       />
       <button type="button" aria-label="Previous match" title="previous (P)" onClick={() => props.onStep(true)}>‹</button>
       <button type="button" aria-label="Next match" title="next (N)" onClick={() => props.onStep(false)}>›</button>
-      <span class="count dim" role="status">{props.match ? `${props.match.at} of ${props.match.total}` : props.note}</span>
+      <span class="count dim" role="status">{props.match ? `${props.match.at} of ${props.match.total}${props.ranks === null ? "" : ` in ${props.ranks} open ranks`}` : props.note}</span>
     </form>
   );
 }
@@ -282,7 +261,7 @@ function useOverlays(stage: Stage, props: TimelineProps, choice: Choice, path: P
         const want = { from: from - span, to: to + span, span };
         const verb = OVERLAYS.find((one) => one.id === row.overlay)?.verb ?? row.overlay;
         busy.current.add(row.key);
-        askOverlay(props.run, verb, row.rank, want.from, want.to, OVERLAY_POINTS, props.state.span, stop.signal)
+        askOverlay(props.run, verb, row.rank, want.from, want.to, OVERLAY_POINTS, props.state.span, stop.signal, row.curve?.key)
           .catch(() => ({ unit: null, series: [], spans: [] }))
           .then((answer) => {
             if (stop.signal.aborted) return;
@@ -319,7 +298,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const [tip, setTip] = useState<{ x: number; y: number; text: string; more: string } | null>(null);
   const marks = useMemo(() => parseMarks(state.marks), [state.marks]);
   const setMarks = (next: readonly Mark[]) => onState({ marks: marksText(next) }, true);
-  const { choice, setCollapsed, setPinned, setHidden } = useChoice(tracks, props);
+  const { choice, left, setCollapsed, setPinned, setHidden } = useChoice(tracks, props);
   const layout = useMemo(() => layOut(tracks, choice), [tracks, choice]);
   stage.tracks = tracks;
   stage.tiles.onTile = useMemo(() => markHccl(tracks.tracks), [tracks]);
@@ -338,13 +317,15 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   const walk = useWalk(stage, run, state.span, eventId, (id) => chooseEvent(id, true));
   const [event, eventProblem] = useAnswer<EventDetails>(eventId && `${run.id} ${run.generation} ${eventId}`, (signal) => askEvent(run, eventId ?? "", state.span, signal));
   const [flows] = useAnswer(eventId && `${run.id} ${run.generation} ${eventId}`, (signal) => askFlows(run, eventId ?? "", state.span, signal));
+  const among = amongOpen(state.rank, stage.opened);
   const [sums, sumsProblem] = useAnswer(
-    range && `${run.id} ${run.generation} ${state.rank ?? ""} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""}`,
-    (signal) => askSums(run, range?.from ?? 0, range?.to ?? 0, range?.tracks?.join() ?? null, state.rank, state.span, signal), 120);
+    range && `${run.id} ${run.generation} ${range.tracks ? "" : among ?? ""} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""}`,
+    (signal) => askSums(run, range?.from ?? 0, range?.to ?? 0, range?.tracks?.join() ?? null, among, state.span, signal), 120);
   const curves = useMemo(() => layout.rows.filter((row) => row.kind === "overlay"), [layout]);
+  const [sumsAll, setSumsAll] = useState(false);
   const [counterSums] = useAnswer(
-    range && curves.length > 0 ? `${run.id} ${run.generation} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""} ${curves.map((row) => row.key).join()}` : null,
-    (signal) => askCounters(run, curves, range ?? { from: 0, to: 0, tracks: null }, state.span, signal), 120);
+    range && curves.length > 0 ? `${run.id} ${run.generation} ${Math.round(range.from)} ${Math.round(range.to)} ${range.tracks?.join() ?? ""} ${curves.map((row) => row.key).join()} ${sumsAll}` : null,
+    (signal) => askCounters(run, curves, range ?? { from: 0, to: 0, tracks: null }, state.span, sumsAll, signal), 120);
 
   stage.chosen = event && event.id === eventId && event.start_ns !== undefined
     ? { id: event.id, rank: event.rank ?? 0, track: event.track ?? 0, lane: event.lane ?? 0, start: event.start_ns, end: event.end_ns ?? event.start_ns } : null;
@@ -394,6 +375,10 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   useEffect(() => {
     const chosen = stage.chosen;
     if (!chosen || !event) return;
+    if (stage.opened && !stage.opened.has(chosen.rank)) {
+      stage.onRanks([chosen.rank]);
+      return;
+    }
     const { from, to } = stage.view, length = Math.max(chosen.end - chosen.start, 1), whole = to - from;
     const inside = chosen.start >= from && chosen.end <= to;
     if (stage.placedFor !== event.id && (state.from === undefined || !inside || length < whole / 400)) {
@@ -402,7 +387,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     }
     stage.placedFor = null;
     bringIntoView(chosen);
-  }, [event?.id]);
+  }, [event?.id, stage.opened?.has(event?.rank ?? -1)]);
 
   // ---- pointer ----
   const place = (pointer: MouseEvent) => {
@@ -630,6 +615,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         <span class="group" role="group" aria-label="Overlays">
           {OVERLAYS.map(({ id, title }) => <button key={id} type="button" aria-pressed={choice.overlays.includes(id)} onClick={() => toggleOverlay(id)}>{title}</button>)}
         </span>
+        {left > 0 ? <button type="button" class="tl-left" title="Each series of counters is a track" onClick={() => onState({ counters: "all" }, true)}>{left} more counters</button> : null}
         <details>
           <summary>processes{choice.hidden.size > 0 ? ` (${processes.length - choice.hidden.size} of ${processes.length})` : ""}</summary>
           <div class="tl-menu">
@@ -643,7 +629,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         <button type="button" aria-pressed={state.twin === "1"} title="The events of this time as a table" onClick={() => onState({ twin: state.twin ? null : "1" }, true)}>table</button>
         <button type="button" aria-expanded={help} title="Keys of the timeline (?)" onClick={() => setHelp(!help)}>? keys</button>
         <span class="grow" />
-        <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} onStep={search.step}
+        <Search text={state.q ?? ""} box={box} match={search.match} note={search.note} ranks={stage.opened?.size ?? null} onStep={search.step}
           onText={(text) => { search.clear(); onState({ q: text || null }, true); }} />
       </div>
       <div class="tl-body">
@@ -671,7 +657,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
           {eventId && path ? <Why run={run} state={state} path={path} event={eventId} onEvent={chooseEvent} /> : null}
           {eventId && event ? <Details event={event} track={chosenTrack ? trackLabel(chosenTrack) : "–"} onEvent={chooseEvent} link={link} /> : null}
           {eventId && !event ? <p class={eventProblem ? "bad" : "dim"}>{eventProblem ?? "Reading the event …"}</p> : null}
-          {range ? <Selection range={range} sums={sums} counters={counterSums} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
+          {range ? <Selection range={range} ranks={stage.opened?.size ?? null} sums={sums} counters={counterSums} onAllCounters={() => setSumsAll(true)} problem={sumsProblem} device={deviceWord(run)} onEvent={chooseEvent} onClear={() => setRange(null)} /> : null}
         </aside>
       ) : null}
       <p class="tl-said" role="status">{event && event.id === eventId ? `${shortName(event.name ?? event.id, 120)}, ${nsText((event.end_ns ?? 0) - (event.start_ns ?? 0))}, rank ${event.rank ?? "–"}, ${chosenTrack ? trackLabel(chosenTrack) : "no track"}` : ""}</p>

@@ -10,8 +10,9 @@ export type RunKey = Pick<Run, "id" | "generation">;
 const numbered = <T,>(one: T): T =>
   Object.fromEntries(Object.entries(one as object).map(([key, value]) => [key, key.endsWith("_ns") && value !== null ? Number(value) : value])) as T;
 
-export async function askTracks(run: RunKey, span: string | undefined, signal: AbortSignal): Promise<Tracks> {
-  const answer = await get<Tracks>(runPath(run.id, "tracks"), { span }, signal);
+// open: the ranks whose tracks are listed; null: all.
+export async function askTracks(run: RunKey, span: string | undefined, open: string | null, signal: AbortSignal): Promise<Tracks> {
+  const answer = await get<Tracks>(runPath(run.id, "tracks"), { span, open }, signal);
   if (typeof answer.to_ns === "number" && typeof answer.from_ns === "number") return answer;
   return { ...numbered(answer), ranks: answer.ranks.map(numbered), tracks: answer.tracks.map(numbered), steps: answer.steps.map(numbered) };
 }
@@ -32,8 +33,8 @@ export const askSearch = (run: RunKey, search: SearchFrom, span: string | undefi
 export const askSums = (run: RunKey, from: number, to: number, tracks: string | null, rank: string | undefined, span: string | undefined, signal?: AbortSignal) =>
   get<Sums>(runPath(run.id, "range"), { from: Math.round(from), to: Math.round(to), tracks, rank, span }, signal);
 
-export const askOverlay = (run: RunKey, name: string, rank: number, from: number, to: number, points: number, span: string | undefined, signal?: AbortSignal) =>
-  get<Overlay>(runPath(run.id, "overlay"), { name, rank, from: Math.floor(from), to: Math.ceil(to), points, span }, signal);
+export const askOverlay = (run: RunKey, name: string, rank: number, from: number, to: number, points: number, span: string | undefined, signal?: AbortSignal, series?: string) =>
+  get<Overlay>(runPath(run.id, "overlay"), { name, rank, from: Math.floor(from), to: Math.ceil(to), points, span, series }, signal);
 
 // Tiles follow from the run's generation, so the browser may keep them.
 export async function fetchTile(run: RunKey, key: TileKey, span: string | undefined, signal: AbortSignal): Promise<ArrayBuffer> {

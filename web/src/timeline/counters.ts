@@ -8,11 +8,13 @@ import type { Range } from "./stage";
 
 export interface CounterSum { rank: number; label: string; unit: string | null; min: number; mean: number | null; max: number }
 
-// Ranks and results that are asked for: more are not on a screen.
-const MAX_QUESTIONS = 64;
+export interface CounterSums { sums: CounterSum[]; left: number }   // left: ranks and results that were not asked for
+
+// Ranks and results that are asked for at first; whoever wants them all says so.
+const FIRST_QUESTIONS = 64;
 
 // Of the rows of curves, those of the ranks whose tracks are selected.
-export async function askCounters(run: RunKey, rows: readonly OverlayRow[], range: Range, span: string | undefined, signal: AbortSignal): Promise<CounterSum[]> {
+export async function askCounters(run: RunKey, rows: readonly OverlayRow[], range: Range, span: string | undefined, all: boolean, signal: AbortSignal): Promise<CounterSums> {
   const ranks = range.tracks ? new Set(range.tracks.map((track) => Number(track.split(":")[0]))) : null;
   const from = Math.round(range.from), to = Math.max(from + 1, Math.round(range.to));
   const asked = new Map<string, { rank: number; overlay: string; rows: OverlayRow[] }>();
@@ -22,7 +24,8 @@ export async function askCounters(run: RunKey, rows: readonly OverlayRow[], rang
     group.rows.push(row);
     asked.set(key, group);
   }
-  const answers = await Promise.all([...asked.values()].slice(0, MAX_QUESTIONS).map(async (group) => {
+  const groups = [...asked.values()].slice(0, all ? undefined : FIRST_QUESTIONS);
+  const answers = await Promise.all(groups.map(async (group) => {
     const verb = OVERLAYS.find((one) => one.id === group.overlay)?.verb ?? group.overlay;
     // a trace without the data has a row that says so
     const overlay = await askOverlay(run, verb, group.rank, from, to, 1, span, signal).catch(() => null);
@@ -33,5 +36,5 @@ export async function askCounters(run: RunKey, rows: readonly OverlayRow[], rang
       return [{ rank: group.rank, label, unit: curve ? curve.unit : (overlay?.unit ?? null), ...one.range }];
     });
   }));
-  return answers.flat();
+  return { sums: answers.flat(), left: asked.size - groups.length };
 }

@@ -26,12 +26,12 @@ export function drawSteps(context: CanvasRenderingContext2D, stage: Stage, row: 
 // ---- overlays ----
 
 export function valueText(value: number, unit: string | null): string {
-  return unit === "bytes" ? human(value, { type: "bytes", unit }) : human(value, { type: "float64", unit });
+  return human(value, { type: unit === "bytes" || unit === "ratio" ? unit : "float64", unit });
 }
 
 function drawCurves(context: CanvasRenderingContext2D, stage: Stage, overlay: Overlay, top: number, height: number): void {
   const colors = ["compute", "communication", "memory", "sync", "python", "data"] as const;
-  const most = Math.max(...overlay.series.map((one) => one.max), 0) || 1;
+  const most = overlay.unit === "ratio" ? 1 : Math.max(...overlay.series.map((one) => one.max), 0) || 1;
   let x = 6;
   const yOf = (value: number) => top + height - 2 - (value / most) * (height - 6);
   overlay.series.forEach((one, i) => {

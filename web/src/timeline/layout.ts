@@ -2,6 +2,7 @@
 // Which rows there are and where: rank, then its overlays, devices with their streams (or an NPU's layers), host
 // threads. A collapsed rank is one band, a collapsed layer its name, a collapsed track a thin line. Heights follow from lanes.
 import type { Track, Tracks } from "../model";
+import { tracksOfRank } from "./byRank";
 
 export interface Choice {
   ranks: ReadonlySet<number> | null;      // null: all
@@ -16,7 +17,7 @@ export interface Choice {
 export interface CounterSeries { rank: number; key: string; label: string; unit: string | null }
 
 interface Place { key: string; y: number; height: number; rank: number; pinned: boolean }
-export interface RankRow extends Place { kind: "rank"; collapsed: boolean; tracks: Track[] }
+export interface RankRow extends Place { kind: "rank"; collapsed: boolean; tracks: readonly Track[] }
 export interface TrackRow extends Place { kind: "track"; track: Track; collapsed: boolean; laneHeight: number; label: string; group: string }
 export interface OverlayRow extends Place { kind: "overlay"; overlay: string; label: string; curve?: CounterSeries }
 export interface LayerRow extends Place { kind: "layer"; label: string; collapsed: boolean }
@@ -27,6 +28,7 @@ export interface Layout { rows: Row[]; pinned: Row[]; height: number; pinnedHeig
 export const OVERLAYS: readonly { id: string; title: string; verb: string; height: number }[] = [
   { id: "critical", title: "critical path", verb: "critical-path", height: 22 },
   { id: "compile", title: "torch.compile", verb: "attribution", height: 22 },
+  { id: "use", title: "GPU use", verb: "gpu-use", height: 40 },
   { id: "queue", title: "queue length", verb: "queue-length", height: 40 },
   { id: "bandwidth", title: "bandwidth", verb: "memory-bandwidth", height: 40 },
   { id: "memory", title: "memory", verb: "memory-curve", height: 48 },
@@ -90,13 +92,11 @@ export function layOut(tracks: Tracks, choice: Choice): Layout {
   const rows: Row[] = [], pinned: Row[] = [];
   for (const { rank } of tracks.ranks) {
     if (choice.ranks && !choice.ranks.has(rank)) continue;
-    const own = tracks.tracks.filter((track) => track.rank === rank && !choice.hidden.has(processOf(track))).sort(order);
+    const all = tracksOfRank(tracks.tracks, rank, order), own = choice.hidden.size === 0 ? all : all.filter((track) => !choice.hidden.has(processOf(track)));
     const key = rankKey(rank), collapsed = choice.collapsed.has(key);
     rows.push({ kind: "rank", key, y: 0, height: collapsed ? BAND_HEIGHT : RANK_HEIGHT, rank, collapsed, tracks: own, pinned: false });
-    for (const track of own) {
-      const row = trackRow(track, choice);
-      if (row.pinned) pinned.push(row);
-    }
+    if (choice.pinned.size > 0)
+      for (const track of own) if (choice.pinned.has(trackKey(track))) pinned.push(trackRow(track, choice));
     if (collapsed) continue;
     for (const { id, title, height } of OVERLAYS) {
       if (!choice.overlays.includes(id)) continue;

@@ -7,6 +7,7 @@ import type { Layout, RankRow, Row, TrackRow } from "./layout";
 import { mix, textOn } from "./palette";
 import type { Palette } from "./palette";
 import type { Tile } from "./tile";
+import { stepsOfRank } from "./byRank";
 import { Tiles } from "./tiles";
 import type { TileKey } from "./tiles";
 import { ticks, tickStep } from "./ruler";
@@ -225,8 +226,7 @@ export class Painter {
         for (const track of shown) this.fill(scene, track, line, 0, 1, y, 0, (work) => works.includes(work));
     }
     const pixels = this.strip.lines(line, 1);
-    for (const step of scene.steps) {
-      if (step.rank !== row.rank) continue;
+    for (const step of stepsOfRank(scene.steps, row.rank)) {
       const x = Math.round((step.start_ns - view.from) * scale);
       if (x >= 0 && x < width) pixels[x] = theme.step;
     }

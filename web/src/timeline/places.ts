@@ -77,12 +77,21 @@ export function parseMarks(text: string | undefined): Mark[] {
   });
 }
 
-// Keys of rows that are collapsed or pinned, and names of processes that are hidden. Absent: nobody chose; "-": none.
+// Keys of rows that are collapsed or pinned, and names of processes that are hidden. Absent: nobody chose; "-": none. Ranks that follow each other are one
+// range, r0-998, or an address could not hold a thousand.
 export function keysText(keys: ReadonlySet<string>): string {
-  return [...keys].map((key) => encodeURIComponent(key)).join(",") || "-";
+  const ranks = [...keys].flatMap((key) => (/^r\d+$/.test(key) ? [Number(key.slice(1))] : []));
+  const others = [...keys].filter((key) => !/^r\d+$/.test(key)).map((key) => encodeURIComponent(key));
+  return [...(ranks.length > 0 ? runsOf(ranks).split(",").map((run) => `r${run}`) : []), ...others].join(",") || "-";
+}
+
+function keysOf(text: string): string[] {
+  const [, first, last] = /^r(\d{1,6})-(\d{1,6})$/.exec(text) ?? [];
+  if (first === undefined) return [unescaped(text)];
+  return Array.from({ length: Math.max(0, Number(last) - Number(first) + 1) }, (_, i) => `r${Number(first) + i}`);
 }
 
 export function parseKeys(text: string | undefined): Set<string> | null {
   if (!text) return null;
-  return new Set(text === "-" ? [] : text.split(",").filter(Boolean).map(unescaped));
+  return new Set(text === "-" ? [] : text.split(",").filter(Boolean).flatMap(keysOf));
 }

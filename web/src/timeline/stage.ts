@@ -9,6 +9,7 @@ import { drawArrows, drawMarks, drawOverlay, drawRuler, drawSelection, drawSteps
 import { hitSpan, Painter } from "./paint";
 import type { Hit, View } from "./paint";
 import { Palette } from "./palette";
+import { stepsOfRank } from "./byRank";
 import { Tiles } from "./tiles";
 import type { TileKey } from "./tiles";
 
@@ -45,6 +46,8 @@ export class Stage {
   onDrawn: () => void = () => undefined;
   onPaint: (context: CanvasRenderingContext2D) => void = () => undefined;  // over the tracks, below the selection
   readonly followers = new Set<() => void>();                              // who shows the same stretch of time
+  opened: ReadonlySet<number> | null = null; // ranks whose tracks are known; null: all
+  onRanks: (ranks: readonly number[]) => void = () => undefined; // on screen, and not known
 
   constructor(fetchTile: (key: TileKey, signal: AbortSignal) => Promise<ArrayBuffer>) {
     this.tiles = new Tiles(fetchTile, () => this.redraw());
@@ -167,9 +170,10 @@ export class Stage {
     return band ? this.topOf(band) + band.height / 2 : null;
   }
 
-  stepsOf(rank?: number): Step[] {
-    const steps = (this.tracks?.steps ?? []).filter((step) => rank === undefined || step.rank === rank);
-    return steps.sort((a, b) => a.start_ns - b.start_ns);
+  // Of a rank by start, or all.
+  stepsOf(rank?: number): readonly Step[] {
+    const steps = this.tracks?.steps ?? [];
+    return rank === undefined ? steps : stepsOfRank(steps, rank);
   }
 
   // ---- drawing ----
@@ -200,6 +204,9 @@ export class Stage {
     const { view } = this, level = this.level(), keys: TileKey[] = [];
     const [first, last] = Tiles.over(level, view.from, view.to), ranks = new Set<number>();
     for (const row of [...this.layout.pinned, ...rowsBetween(this.layout.rows, this.scroll, this.scroll + this.height)]) ranks.add(row.rank);
+    const unknown = this.opened ? [...ranks].filter((rank) => !this.opened?.has(rank)) : [];
+    for (const rank of unknown) ranks.delete(rank);
+    if (unknown.length > 0) this.onRanks(unknown);
     const middle = (first + last) / 2;
     const indexes = Array.from({ length: last - first + 1 }, (_, i) => first + i).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
     for (const index of indexes) for (const rank of ranks) keys.push({ rank, level, index });

@@ -2,23 +2,26 @@
 // What the step time is, what it is made of, which rank is off, what to look at first. Every sentence and number is
 // the engine's: summary, advice, steps, distributed, collectives, kernels, operators.
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { shortNames } from "../ui/brief";
 import { human } from "../ui/format";
 import { classColor } from "../ui/colors";
 import { useWidth } from "../ui/hooks";
-import { HeatMap } from "../ui/charts";
-import { useApp } from "../app/context";
+import { HeatMap, ZoomMap } from "../ui/charts";
+import { chosen, useApp } from "../app/context";
 import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
 import type { Finding } from "../app/findings";
 import { NextLink } from "../app/Head";
-import { filesOf, usePartial } from "../app/Health";
+import { usePartial } from "../app/Health";
+import { useTable } from "../app/hooks";
 import { nextLink, verbLink } from "../app/links";
 import { Ask, Switch, UrlSwitch, VerbTable } from "../app/parts";
+import { filesOf, Provisional } from "../app/progress";
 import { formatRanges } from "../app/ranges";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
-import { HEAT_METRICS, heatGrid, heatTitle } from "./heat";
-import type { HeatMetric } from "./heat";
+import { HEAT_METRICS, heatGrid, heatTitle, zoomGrid } from "./heat";
+import type { HeatGrid, HeatMetric } from "./heat";
 import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
 import { deviceWord, rankList } from "./ranks";
 import { WhichRank } from "./WhichRank";
@@ -26,6 +29,8 @@ import { Against } from "./Against";
 import { byName, change, meanByRank, useBaseRows } from "./both";
 import { BothBars } from "./BothBars";
 import { ShareBar } from "./ShareBar";
+
+const MANY_RANKS = 64;
 
 function Evidence(props: { finding: Finding }) {
   const { route } = useApp();
@@ -110,6 +115,7 @@ function Verdict() {
                   rows.table.method.split(" · ")[1] ?? "",
                 ].join(" · ")}
               </p>
+              <Provisional />
               {missing ? <p class="banner" role="status">{capital(missing.text)}.</p> : null}
               <h1>
                 {head ? head.heading : rows.table.title}
@@ -213,6 +219,15 @@ function StepStack() {
   );
 }
 
+// Of hundreds of ranks, with the way to nodes and groups.
+function ManyRanks(props: { grid: HeatGrid; metric: HeatMetric; onOpen: (row: number, column: number) => void }) {
+  const { route } = useApp(), grid = useMemo(() => zoomGrid(props.grid), [props.grid]);
+  return (
+    <ZoomMap title={heatTitle(props.metric)} of={`${props.metric.says}; drag to zoom`} unit="ns" grid={grid} height={300} unsure={props.metric.faint ? "within the clock uncertainty" : undefined}
+      actions={<a class="next" href={linkTo(route, "ranks")}>By node and group →</a>} onOpen={props.onOpen} />
+  );
+}
+
 function MetricMap(props: { metric: HeatMetric }) {
   const { route, base } = useApp();
   const { metric } = props;
@@ -229,6 +244,9 @@ function MetricMap(props: { metric: HeatMetric }) {
     <Ask verb={metric.verb} query={query} brief empty={instead || undefined}>
       {(rows) => {
         const grid = heatGrid(rows, metric);
+        const open = (r: number, c: number) => go(linkTo(route, "timeline", { rank: String(grid?.ranks[r]), step: String(grid?.steps[c]) }));
+        if (grid && grid.ranks.length > MANY_RANKS)
+          return <ManyRanks grid={grid} metric={metric} onOpen={open} />;
         if (!grid) return instead || <p class="dim">{`${capital(metric.label)}: nothing is known of any step.`}</p>;
         return (
           <>
@@ -241,7 +259,7 @@ function MetricMap(props: { metric: HeatMetric }) {
             faint={grid.faint}
             rows={grid.ranks.map((rank) => `rank ${rank}`)}
             columns={grid.steps.map((step) => `step ${step}`)}
-            onClick={(r, c) => go(linkTo(route, "timeline", { rank: String(grid.ranks[r]), step: String(grid.steps[c]) }))}
+            onClick={open}
           />
           {was && base ? (
             <HeatMap title={`The same of ${base.name}`} of="baseline, same scale" unit="ns" most={most(grid.values)} values={was.values} faint={was.faint}
@@ -271,7 +289,10 @@ function LateMap() {
   );
 }
 
+// It is as dear as the verdict, which goes first.
 function LookFirst() {
+  const app = useApp(), verdict = useTable(app.run, "summary", chosen(app, "summary"));
+  if (!verdict.table && !verdict.problem) return null;
   return (
     <section class="block">
       <div class="block-head">

@@ -7,13 +7,15 @@ export function ShareBar(props: { share: number | null; color?: string; width?: 
   if (props.share === null) return <>–</>;
   return (
     <span class="share">
-      <span
-        class="share-bar"
-        style={{
-          width: `${Math.max(0, Math.min(1, props.share)) * (props.width ?? 100)}px`,
-          background: props.color ?? classColor("communication"),
-        }}
-      />
+      <span class="share-track" style={{ width: `${props.width ?? 100}px` }}>
+        <span
+          class="share-bar"
+          style={{
+            width: `${Math.max(0, Math.min(1, props.share)) * 100}%`,
+            background: props.color ?? classColor("communication"),
+          }}
+        />
+      </span>
       {human(props.share, { type: "ratio", unit: "ratio" })}
     </span>
   );

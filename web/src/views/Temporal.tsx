@@ -7,6 +7,7 @@ import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { BothBars } from "./BothBars";
 import { deviceWord } from "./ranks";
+import { Series } from "./Series";
 import { TEMPORAL_PARTS } from "./stacks";
 
 function label(rows: Rows, row: Row, device: string): string {
@@ -51,6 +52,14 @@ export function Temporal() {
           )}
         </Ask>
       </section>
+      <Series
+        verb="gpu-use"
+        column="busy_share"
+        title={`${deviceWord(run)} use over time`}
+        says="share of each bucket of time with anything running on the device"
+        unit="ratio"
+        lineOf={(rows, row) => `${deviceWord(run)} ${rows.text(row, "device")}`.trim()}
+      />
       <VerbTable url verb="temporal-breakdown" query={{ by }} />
     </>
   );

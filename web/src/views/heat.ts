@@ -2,6 +2,7 @@
 // What the heat maps of ranks and steps show, on the page and in the report: the first is how late a rank is, so that the rank which keeps
 // the others waiting is the dark one. (Waiting is the others'.)
 import type { Row, Rows } from "../app/rows";
+import type { Grid } from "../ui/charts/ZoomMap";
 
 export interface HeatMetric {
   value: string;
@@ -49,6 +50,16 @@ export function heatGrid(rows: Rows, metric: HeatMetric): HeatGrid | null {
   const ranks = sorted("rank"), steps = sorted("step"), values = fill(rows, has, ranks, steps, metric.column);
   if (!values.some((line) => line.some((value) => value !== null))) return null;
   return { ranks, steps, values, faint: metric.faint ? fill(rows, has, ranks, steps, metric.faint) : undefined };
+}
+
+// The same for a map of many ranks: unknown is NaN.
+export function zoomGrid(grid: HeatGrid): Grid {
+  const n = grid.steps.length, values = new Float64Array(grid.ranks.length * n), faint = new Uint8Array(values.length);
+  grid.values.forEach((line, r) => line.forEach((value, c) => {
+    values[r * n + c] = value ?? NaN;
+    faint[r * n + c] = value !== null && value <= (grid.faint?.[r]?.[c] ?? -1) ? 1 : 0;
+  }));
+  return { rows: grid.ranks.map((rank) => `rank ${rank}`), columns: grid.steps.map((step) => `step ${step}`), values, faint };
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -28,6 +28,7 @@ import { Operators } from "./Operators";
 import { Overlap } from "./Overlap";
 import { Overview } from "./Overview";
 import { Queue } from "./Queue";
+import { Ranks } from "./RanksView";
 import { Sequences } from "./Sequences";
 import { Sql, sqlIsThere } from "./Sql";
 import { Stragglers } from "./Stragglers";
@@ -99,6 +100,7 @@ export const PLACES: readonly Place[] = [
     title: "Ranks & communication",
     key: "6",
     views: [
+      { id: "ranks", title: "Ranks", component: Ranks },
       { id: "stragglers", title: "Stragglers", component: Stragglers },
       { id: "distributed", title: "Steps of ranks", component: Distributed },
       { id: "communication", title: "Collectives", component: Communication },

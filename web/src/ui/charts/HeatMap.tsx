@@ -6,6 +6,7 @@ import { resolve } from "../colors";
 import { sans, textWidth, useTheme, useWidth } from "../hooks";
 import { Frame, type FrameProps, full, type Unit, shown, useTip } from "./frame";
 import { binCells } from "./bins";
+import { mix, rgb, type Rgb } from "./heat";
 import { every, inside } from "./scale";
 
 export interface HeatMapProps extends FrameProps {
@@ -21,19 +22,10 @@ export interface HeatMapProps extends FrameProps {
 
 const THIN = 3; // pixels of a column that can be told from the next one
 
-type Rgb = [number, number, number];
-
-function rgb(color: string): Rgb {
-  const hex = resolve(color);
-  return [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)) as Rgb;
-}
-
 function luminance(color: Rgb): number {
   const [r, g, b] = color.map(c => c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4) as Rgb;
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
-
-const mix = (a: Rgb, b: Rgb, t: number): Rgb => a.map((c, i) => Math.round(c + ((b[i] ?? 0) - c) * t)) as Rgb;
 
 export function HeatMap(props: HeatMapProps) {
   const { rows, columns, values, unit } = props;

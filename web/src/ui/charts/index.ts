@@ -12,3 +12,4 @@ export { Strips, type Piece, type Strip } from "./Strips";
 export { Scatter } from "./Scatter";
 export { Blocks, type Block } from "./Blocks";
 export { Stretches, type Stretch } from "./Stretches";
+export { ZoomMap, type Grid } from "./ZoomMap";
