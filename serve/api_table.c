@@ -36,7 +36,7 @@ static bool takes(const struct ht_analysis_info *info, const char *name)
 
 static bool names_files(const struct ht_analysis_info *info, const char *name)
 {
-	return (info->instead != NULL && strcmp(info->instead, name) == 0) ||
+	return (info->input_param != NULL && strcmp(info->input_param, name) == 0) ||
 	       (info->files != NULL && strcmp(info->files, name) == 0);
 }
 
@@ -118,8 +118,10 @@ enum ht_status serve_table(struct serve_request *request, struct serve_response 
 	if (status == HT_OK)
 		status = choose_sets(request, response, &question);
 	if (status == HT_OK)
-		status = ht_run(request->ctx, question.info->name, question.sets, question.n_sets,
-		        question.args, question.n_args, &question.look.view, &table);
+		status = ht_ask(request->ctx, question.sets, question.n_sets,
+		        &(struct ht_query){ sizeof(struct ht_query), question.info->name,
+		                question.args, question.n_args, &question.look.view },
+		        &table);
 	if (status != HT_OK)
 		return status;
 	status = table_look_render(request, response, &question.look, table);

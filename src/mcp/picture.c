@@ -8,6 +8,7 @@
 #include "mcp/picture.h"
 
 #include "table/escape.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>
