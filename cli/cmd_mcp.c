@@ -8,6 +8,7 @@
 #include "verbs.h"
 
 #include "holotrace/mcp.h"
+#include "holotrace/own.h"
 
 #include <errno.h>
 #include <stdio.h>

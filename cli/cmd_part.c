@@ -57,8 +57,9 @@ static int make_bundle(struct cli *cli, const struct run_sets *sets, const struc
 	struct ht_arg args[OPTS_MAX];
 	size_t n_args = run_args(cli, sets, args);
 	ht_bundle *bundle;
-	enum ht_status status = ht_bundle_make(
-	        cli->ctx, info->name, sets->list, sets->n, args, n_args, view, &bundle);
+	enum ht_status status = ht_bundle_make(cli->ctx, sets->list, sets->n,
+	        &(struct ht_query){ sizeof(struct ht_query), info->name, args, n_args, view },
+	        &bundle);
 	progress_clear(&cli->progress);
 	if (status != HT_OK)
 		return cli_fail(cli);

@@ -123,7 +123,8 @@ static void add_question(struct questions *q, const struct ht_analysis_info *inf
 	if (q->top != 0)
 		view->where = info->overview;
 	q->infos[q->n] = info;
-	q->asked[q->n++] = (struct ht_query){ info->name, q->args, q->n_args, view };
+	q->asked[q->n++] =
+	        (struct ht_query){ sizeof(struct ht_query), info->name, q->args, q->n_args, view };
 }
 
 /* The comparisons with another run, one after the other. */

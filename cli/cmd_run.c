@@ -50,8 +50,8 @@ static int open_list(struct cli *cli, const char *argument, ht_set **ret_set)
 /* The traces are not needed when a parameter of the analysis replaces them. */
 static bool needs_no_trace(const struct cli *cli)
 {
-	const char *instead = cli->verb->analysis->instead;
-	return cli->opts.n_args == 0 && instead != NULL && opts_value(&cli->opts, instead) != NULL;
+	const char *input = cli->verb->analysis->input_param;
+	return cli->opts.n_args == 0 && input != NULL && opts_value(&cli->opts, input) != NULL;
 }
 
 /* The runs of both sides, by their options or, one of each, as two arguments; an exit code. */
@@ -108,10 +108,10 @@ static int find_files(struct cli *cli, struct run_sets *sets)
 	sets->files = opts_lines(opts);
 	if (sets->files == NULL)
 		return cli_fail_nomem();
-	size_t n = info->beside != NULL
-	                   ? opts_values(opts, info->beside, sets->sources, HT_MAX_SETS)
+	size_t n = info->traces_option != NULL
+	                   ? opts_values(opts, info->traces_option, sets->sources, HT_MAX_SETS)
 	                   : 0;
-	if (n < HT_MAX_SETS && info->beside != NULL)
+	if (n < HT_MAX_SETS && info->traces_option != NULL)
 		n += opts_values(opts, "attach", sets->sources + n, HT_MAX_SETS - n);
 	sets->n = n > 0;
 	return n > 0 ? session_open(cli, sets->sources, n < HT_MAX_SETS ? n : HT_MAX_SETS,

@@ -10,6 +10,7 @@
 #include "cmd_run.h"
 #include "sql.h"
 #include "verbs.h"
+#include "holotrace/own.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 
 #include "holotrace.h"
 #include "say.h"
+#include "holotrace/own.h"
 
 #include <ctype.h>
 #include <stdlib.h>

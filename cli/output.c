@@ -8,6 +8,7 @@
 #include "output.h"
 #include "cli.h"
 #include "interrupt.h"
+#include "holotrace/own.h"
 
 #include <errno.h>
 #include <stdarg.h>

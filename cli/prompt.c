@@ -9,6 +9,7 @@
 #include "prompt.h"
 
 #include "interrupt.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -291,7 +291,8 @@ size_t report_ask_charts(const struct report *report, const struct ht_arg *args,
 		memcpy(own->args, args, n_args * sizeof(*args));
 		size_t n_own = n_args;
 		add_args(chart, own->args, &n_own);
-		questions[n++] = (struct ht_query){ chart->info->name, own->args, n_own, NULL };
+		questions[n++] = (struct ht_query){ sizeof(struct ht_query), chart->info->name,
+			own->args, n_own, NULL };
 	}
 	return n;
 }
@@ -322,8 +323,10 @@ static int add_extra(struct cli *cli, struct report *report, const struct report
 	struct ht_view view = { .struct_size = sizeof(view) };
 	struct report_extra found = { .key = chart->key };
 	enum ht_status status =
-	        ht_run(cli->ctx, chart->info->name, compares(chart) ? sets : sets + 1,
-	                chart->info->n_sets, args, n_args, &view, &found.table);
+	        ht_ask(cli->ctx, compares(chart) ? sets : sets + 1, chart->info->n_sets,
+	                &(struct ht_query){
+	                        sizeof(struct ht_query), chart->info->name, args, n_args, &view },
+	                &found.table);
 	if (status != HT_OK)
 		return EXIT_DONE;
 	report->extras[report->n_extras++] = found;

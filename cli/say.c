@@ -5,6 +5,7 @@
 #include "say.h"
 
 #include "holotrace.h"
+#include "holotrace/own.h"
 
 #include <stdarg.h>
 #include <stdio.h>

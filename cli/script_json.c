@@ -3,6 +3,7 @@
  * script_json.c - see script_json.h.
  */
 #include "script_json.h"
+#include "holotrace/own.h"
 
 #include <inttypes.h>
 #include <math.h>

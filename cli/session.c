@@ -7,6 +7,7 @@
 #include "interrupt.h"
 #include "result.h"
 #include "verbs.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,10 @@ enum ht_status session_run(struct cli *cli, const char *name, ht_set *const *set
 	const struct engine *engine = engine_of(cli);
 	return engine != NULL && n_sets > 0
 	               ? engine->run(cli, name, sets, n_sets, args, n_args, view, ret_table)
-	               : ht_run(cli->ctx, name, sets, n_sets, args, n_args, view, ret_table);
+	               : ht_ask(cli->ctx, sets, n_sets,
+	                         &(struct ht_query){
+	                                 sizeof(struct ht_query), name, args, n_args, view },
+	                         ret_table);
 }
 
 enum ht_status session_run_all(struct cli *cli, ht_set *set, const struct ht_query *questions,
@@ -142,6 +146,8 @@ int session_reading(
 		.partial = opts_flag(opts, "partial") &&
 		           (cli->verb->takes & (TAKES_TABLE | TAKES_PAGE)) != 0,
 	};
+	/* the same for every set of a process */
+	static struct ht_open_own own;
 	uint64_t chunk_bytes = 0;
 	int code = size_option(cli, "cache-max", &options.cache_max_bytes);
 	if (code == EXIT_DONE)
@@ -150,7 +156,8 @@ int session_reading(
 		code = size_option(cli, "memory-limit", ret_memory_limit);
 	if (code != EXIT_DONE)
 		return code;
-	options.chunk_bytes = (size_t)chunk_bytes;
+	own.chunk_bytes = (size_t)chunk_bytes;
+	options.own = &own;
 	/* the same for every set of a process */
 	if (opts_value(opts, "attach") != NULL && attach == NULL)
 		attach = opts_value_lines(opts, "attach");
@@ -166,8 +173,10 @@ int session_reading(
 enum ht_status question_open(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, const struct question *q, ht_set **ret_set)
 {
-	return q != NULL ? ht_open_for(ctx, sources, n_sources, options, q->name, q->args,
-	                           q->n_args, q->view, ret_set)
+	return q != NULL ? ht_open_for(ctx, sources, n_sources, options,
+	                           &(struct ht_query){ sizeof(struct ht_query), q->name, q->args,
+	                                   q->n_args, q->view },
+	                           ret_set)
 	                 : ht_open(ctx, sources, n_sources, options, ret_set);
 }
 

@@ -89,7 +89,7 @@ static const char *usage_of(const struct ht_analysis_info *info)
 {
 	static char usage[64];
 	if (info->files != NULL)
-		return info->beside != NULL ? "ET... [--kineto KINETO...]" : "ET...";
+		return info->traces_option != NULL ? "ET... [--kineto KINETO...]" : "ET...";
 	if (info->sides[0] == NULL)
 		return info->n_sets == 2 ? "BASELINE RUN" : "TRACE...";
 	snprintf(usage, sizeof(usage), "--%s RUN... --%s RUN...", info->sides[0], info->sides[1]);
@@ -253,7 +253,7 @@ static void add_sides(struct opts *opts, const struct ht_analysis_info *info)
 }
 
 /* Traces beside the files that an analysis is over. */
-static void add_beside(struct opts *opts, const char *name)
+static void add_traces_option(struct opts *opts, const char *name)
 {
 	struct opt opt = {
 		.name = name,
@@ -281,8 +281,8 @@ static bool names_files(const struct ht_analysis_info *info, const char *param)
 void verb_options(const struct verb *verb, struct opts *opts)
 {
 	*opts = (struct opts){ 0 };
-	if (verb->analysis != NULL && verb->analysis->beside != NULL)
-		add_beside(opts, verb->analysis->beside);
+	if (verb->analysis != NULL && verb->analysis->traces_option != NULL)
+		add_traces_option(opts, verb->analysis->traces_option);
 	if (verb->analysis != NULL && verb->analysis->sides[0] != NULL)
 		add_sides(opts, verb->analysis);
 	for (size_t i = 0; verb->analysis != NULL && i < verb->analysis->n_params; i++)

@@ -58,7 +58,9 @@ static int show(ht_ctx *ctx, ht_set *set)
 	};
 	struct ht_sink sink = { .write = write_to_stdout };
 	ht_table *table;
-	if (ht_run(ctx, "events", &set, 1, NULL, 0, &view, &table) != HT_OK)
+	if (ht_ask(ctx, &set, 1,
+	            &(struct ht_query){ sizeof(struct ht_query), "events", NULL, 0, &view },
+	            &table) != HT_OK)
 		return fail(ctx);
 	print_table(table);
 	enum ht_status status = ht_render(ctx, table, "csv", NULL, &sink);

@@ -18,7 +18,7 @@
  * then the recording is the file PATH.part, complete after every call: what a killed process leaves
  * behind, ht_record_recover turns into the same files.
  *
- * Functions that answer int answer 0 or an errno value, and ht_record_error() says more. A child made
+ * Functions that can fail answer a status, as those of holotrace.h do, and ht_record_error() says more. A child made
  * by fork records nothing until it registers itself. Names (ht_record_name) are good for the life of
  * the process. The library is never unloaded: calls after the end are cheap and do nothing. A NULL for a
  * name is no name: the call does nothing.
@@ -42,6 +42,22 @@ extern "C" {
 #else
 #define HT_RECORD_API
 #define HT_RECORD_UNNAMED
+#endif
+
+#ifndef HT_STATUS_DEFINED /* in both public headers, each of which may stand alone */
+#define HT_STATUS_DEFINED
+/* What a call can answer. The CLI maps these to exit codes in one place. */
+enum ht_status {
+	HT_OK = 0,
+	HT_NOMEM,     /* out of memory */
+	HT_IO,        /* the operating system refused to read or write */
+	HT_FORMAT,    /* the bytes are not what they should be */
+	HT_LIMIT,     /* an explicit limit was reached; the message has the number */
+	HT_USAGE,     /* the caller asked for something that does not exist */
+	HT_MISSING,   /* the trace lacks what is needed */
+	HT_CANCELLED, /* the progress callback said stop */
+	HT_INTERNAL, /* the library contradicts itself, which is a bug of it; the message says where */
+};
 #endif
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -78,16 +94,17 @@ struct ht_record_options {
 };
 
 /* Begin a recording. path, the execution trace, may be NULL when options name a timeline; names that
- * end in .gz or .zst are compressed. EALREADY: there is one, and it stays as it is. */
-HT_RECORD_API int ht_record_register(const char *path, const struct ht_record_options *options);
-/* Record from now on; with a schedule, from its first active step on. EINVAL: not registered. */
-HT_RECORD_API int ht_record_start(void);
+ * end in .gz or .zst are compressed. HT_USAGE: there is one, and it stays as it is; HT_IO: no file can be made. */
+HT_RECORD_API enum ht_status ht_record_register(
+        const char *path, const struct ht_record_options *options);
+/* Record from now on; with a schedule, from its first active step on. HT_USAGE: not registered. */
+HT_RECORD_API enum ht_status ht_record_start(void);
 /* Pause. Calls still open are forgotten. */
-HT_RECORD_API int ht_record_stop(void);
+HT_RECORD_API enum ht_status ht_record_stop(void);
 /* Stop, write the files, forget the recording. When that fails PATH.part stays. */
-HT_RECORD_API int ht_record_unregister(void);
+HT_RECORD_API enum ht_status ht_record_unregister(void);
 /* End of a step: "ProfilerStep#N" is annotated and the schedule moves on. Needs a schedule. */
-HT_RECORD_API int ht_record_step(void);
+HT_RECORD_API enum ht_status ht_record_step(void);
 /* The path of the last registration, also when it has ended; NULL when there was none. */
 HT_RECORD_API const char *ht_record_output_path(void);
 HT_RECORD_API int ht_record_is_registered(void);
@@ -96,9 +113,10 @@ HT_RECORD_API int ht_record_is_running(void);
 HT_RECORD_API const char *ht_record_error(void);
 
 /* Make the files from what a killed process left. NULL for a path: beside the part, under the name that was registered, and
- * never over a file that is there (EEXIST is not told apart: ht_record_error says it); "": not that file. A path that is
+ * never over a file that is there (HT_IO; ht_record_error says it); "": not that file. A path that is
  * given is written to, whatever is there. The .part file stays. */
-HT_RECORD_API int ht_record_recover(const char *part, const char *path, const char *trace_path);
+HT_RECORD_API enum ht_status ht_record_recover(
+        const char *part, const char *path, const char *trace_path);
 
 struct ht_record_stats {
 	size_t struct_size; /* sizeof(struct ht_record_stats), before the call */

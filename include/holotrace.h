@@ -5,7 +5,8 @@
  *     ht_ctx *ctx; ht_set *set; ht_table *table;
  *     ht_ctx_new(&ctx);
  *     ht_open(ctx, &path, 1, NULL, &set);               read one or many trace files
- *     ht_run(ctx, "temporal-breakdown", &set, 1, NULL, 0, NULL, &table);
+ *     struct ht_query query = { sizeof query, "temporal-breakdown" };
+ *     ht_ask(ctx, &set, 1, &query, &table);
  *     ht_render(ctx, table, "csv", NULL, sink);         or walk the cells
  *     ht_table_free(table); ht_close(set); ht_ctx_free(ctx);
  *
@@ -39,6 +40,14 @@
 #define ht_table_says_no ht_table_check_failed
 #define ht_bundle_miss   ht_bundle_add_missing
 #define ht_asked         ht_query
+
+static inline enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets,
+        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
+        ht_table **ret_table)
+{
+	struct ht_query query = { sizeof query, name, args, n_args, view };
+	return ht_ask(ctx, sets, n_sets, &query, ret_table);
+}
 #endif
 
 #endif

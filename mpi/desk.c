@@ -6,6 +6,7 @@
  * that is built otherwise: it is answered by an error, and nothing of it is done.
  */
 #include "team.h"
+#include "holotrace/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,11 +60,12 @@ void options_put(struct wire *out, const struct ht_open_options *options)
 	wire_put_str(out, options->cache_dir);
 	wire_put_u64(out, options->cache_max_bytes);
 	wire_put_str(out, options->kernel_rules);
-	wire_put_u64(out, options->chunk_bytes);
+	wire_put_u64(out, options->own != NULL ? options->own->chunk_bytes : 0);
 	wire_put_str(out, options->attach);
 }
 
-static void get_options(struct wire_in *in, struct ht_open_options *ret_options)
+static void get_options(
+        struct wire_in *in, struct ht_open_options *ret_options, struct ht_open_own *ret_own)
 {
 	uint64_t flags = wire_get_u64(in);
 	*ret_options = (struct ht_open_options){
@@ -78,7 +80,8 @@ static void get_options(struct wire_in *in, struct ht_open_options *ret_options)
 	ret_options->cache_dir = wire_get_str(in);
 	ret_options->cache_max_bytes = wire_get_u64(in);
 	ret_options->kernel_rules = wire_get_str(in);
-	ret_options->chunk_bytes = (size_t)wire_get_u64(in);
+	ret_own->chunk_bytes = (size_t)wire_get_u64(in);
+	ret_options->own = ret_own;
 	ret_options->attach = wire_get_str(in);
 }
 
@@ -167,8 +170,9 @@ static uint64_t changed_ns(const char *source)
 static enum ht_status list_files(struct desk *desk, struct wire_in *in, struct wire *out)
 {
 	struct ht_open_options options;
+	struct ht_open_own own = { 0 };
 	size_t n;
-	get_options(in, &options);
+	get_options(in, &options, &own);
 	const char **sources = get_texts(in, &n);
 	ht_listing *listing = NULL;
 	enum ht_status status = HT_OK;
@@ -291,8 +295,8 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	int n_jobs = (int)wire_get_u64(in);
 	uint64_t limit = wire_get_u64(in);
 	struct ht_open_options options;
-	get_options(in, &options);
-	options.listed = true;
+	struct ht_open_own own = { .listed = true };
+	get_options(in, &options, &own);
 	bool is_asked = get_question(in, args, &view, &question);
 	struct share share;
 	bool ok = share_get(desk, in, &share);
@@ -301,8 +305,8 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 		return HT_OK;
 	}
 	if (ok && share.claims.number != 0) {
-		options.claim = board_claim;
-		options.claim_user = &share.claims;
+		own.claim = board_claim;
+		own.claim_user = &share.claims;
 	}
 	holding_close(held);
 	if (desk->seat.id != 0) {
@@ -363,8 +367,9 @@ static enum ht_status make_parts(struct desk *desk, struct wire_in *in, struct w
 	in->failed = !get_question(in, args, &view, &q) || in->failed;
 	if (in->failed)
 		return HT_OK;
-	enum ht_status status =
-	        ht_bundle_make(desk->ctx, q.name, sets, n_sets, q.args, q.n_args, q.view, &bundle);
+	enum ht_status status = ht_bundle_make(desk->ctx, sets, n_sets,
+	        &(struct ht_query){ sizeof(struct ht_query), q.name, q.args, q.n_args, q.view },
+	        &bundle);
 	if (status != HT_OK)
 		return status;
 	struct ht_sink sink = { wire_write, out };

@@ -7,6 +7,7 @@
  * asked again.
  */
 #include "team.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -688,8 +689,8 @@ static enum ht_status engine_run(struct cli *cli, const char *name, ht_set *cons
 	bool lacks = false, died = true;
 	leader->has_error = false;
 	present_sets(leader, sets, n_sets, now);
-	enum ht_status status =
-	        ht_bundle_lacks_facts(cli->ctx, name, now, n_sets, args, n_args, view, &lacks);
+	enum ht_status status = ht_bundle_lacks_facts(cli->ctx, now, n_sets,
+	        &(struct ht_query){ sizeof(struct ht_query), name, args, n_args, view }, &lacks);
 	for (size_t i = 0; status == HT_OK && lacks && i < n_sets; i++)
 		status = gather_facts(leader, find_set(leader, sets[i]));
 	put_question(

@@ -3,6 +3,7 @@
  * answer.c - see answer.h.
  */
 #include "answer.h"
+#include "holotrace/own.h"
 
 #include <stdlib.h>
 #include <string.h>

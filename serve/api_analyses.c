@@ -78,7 +78,7 @@ static void put_analysis(struct serve_json *json, const struct ht_analysis_info 
 	for (size_t i = 0; i < info->n_params; i++) {
 		const char *name = info->params[i].name;
 		/* those that name files cannot be given here */
-		if ((info->instead == NULL || strcmp(name, info->instead) != 0) &&
+		if ((info->input_param == NULL || strcmp(name, info->input_param) != 0) &&
 		        (info->files == NULL || strcmp(name, info->files) != 0))
 			put_param(json, &info->params[i]);
 	}

@@ -7,6 +7,7 @@
 #include "route.h"
 
 #include "server.h"
+#include "holotrace/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,8 @@ enum ht_status serve_sql(struct serve_request *request, struct serve_response *r
 	const struct ht_sql_options options = { .struct_size = sizeof(options),
 		.timeout_ms = request->server->options.request_ms,
 		.max_rows = MAX_ROWS };
-	const struct ht_render_options look = { .struct_size = sizeof(look), .for_page = true };
+	static const struct ht_render_own own = { .for_page = true };
+	const struct ht_render_options look = { .struct_size = sizeof(look), .own = &own };
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	ht_table *table;
 	bool is_json = *skip_space(request->body) == '{';

@@ -38,7 +38,7 @@ static bool takes(const struct ht_analysis_info *info, const char *name)
 
 static bool names_files(const struct ht_analysis_info *info, const char *name)
 {
-	return (info->instead != NULL && strcmp(info->instead, name) == 0) ||
+	return (info->input_param != NULL && strcmp(info->input_param, name) == 0) ||
 	       (info->files != NULL && strcmp(info->files, name) == 0);
 }
 
@@ -121,8 +121,10 @@ enum ht_status serve_table(struct serve_request *request, struct serve_response 
 		status = choose_sets(request, response, &question);
 	uint64_t start_ms = now_ms();
 	if (status == HT_OK)
-		status = ht_run(request->ctx, question.info->name, question.sets, question.n_sets,
-		        question.args, question.n_args, &question.look.view, &table);
+		status = ht_ask(request->ctx, question.sets, question.n_sets,
+		        &(struct ht_query){ sizeof(struct ht_query), question.info->name,
+		                question.args, question.n_args, &question.look.view },
+		        &table);
 	if (status != HT_OK)
 		return status;
 	costs_note(request->server->costs, question.info->name, serve_n_events(request),

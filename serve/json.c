@@ -3,6 +3,7 @@
  * json.c - see json.h.
  */
 #include "json.h"
+#include "holotrace/own.h"
 
 #include <inttypes.h>
 

@@ -79,7 +79,10 @@ static void describe(
 	ht_table *table;
 	bool has_work = false;
 	char *device = NULL;
-	if (ht_run(ctx, serve_teller(true), &set, 1, NULL, 0, &view, &table) != HT_OK)
+	if (ht_ask(ctx, &set, 1,
+	            &(struct ht_query){
+	                    sizeof(struct ht_query), serve_teller(true), NULL, 0, &view },
+	            &table) != HT_OK)
 		return;
 	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
 		const char *topic = ht_table_str(table, row, 0),

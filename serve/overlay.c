@@ -83,7 +83,10 @@ static enum ht_status run_drawn(ht_ctx *ctx, ht_set *set, const struct ht_analys
 		view.sort = sort;
 		view.where = where;
 	}
-	return ht_run(ctx, info->name, &set, 1, args, of->points != NULL ? 4 : 3, &view, ret_table);
+	return ht_ask(ctx, &set, 1,
+	        &(struct ht_query){ sizeof(struct ht_query), info->name, args,
+	                of->points != NULL ? 4 : 3, &view },
+	        ret_table);
 }
 
 static const ht_table *take_kept(

@@ -251,7 +251,10 @@ static void check_set(ht_ctx *ctx, ht_set *set, struct findings *findings)
 	findings->level = "good";
 	for (size_t i = 0; i < ht_set_n_notes(set); i++)
 		weigh(findings, "notice", ht_set_note(set, i));
-	if (ht_run(ctx, serve_teller(false), &set, 1, NULL, 0, &view, &table) != HT_OK) {
+	if (ht_ask(ctx, &set, 1,
+	            &(struct ht_query){
+	                    sizeof(struct ht_query), serve_teller(false), NULL, 0, &view },
+	            &table) != HT_OK) {
 		findings->level = "unknown";
 		return;
 	}

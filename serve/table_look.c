@@ -3,6 +3,7 @@
  * table_look.c - see table_look.h.
  */
 #include "table_look.h"
+#include "holotrace/own.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,9 +70,10 @@ static void describe(struct serve_response *response, const struct ht_format *fo
 enum ht_status table_look_render(struct serve_request *request, struct serve_response *response,
         const struct table_look *look, const ht_table *table)
 {
+	static const struct ht_render_own own = { .for_page = true };
 	const struct ht_render_options options = { .struct_size = sizeof(options),
 		.wide = true,
-		.for_page = true,
+		.own = &own,
 		.safe_csv = look->safe_csv };
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	const struct ht_format *format = ht_format_find(look->format);

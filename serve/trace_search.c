@@ -206,8 +206,10 @@ static enum ht_status put_sums(const struct serve_ranks *ranks, const char *trac
 	struct ht_sink out = serve_buffer_sink(json->out);
 	const struct ht_view view = { .struct_size = sizeof(view), .top = top };
 	ht_table *table, *shown;
-	enum ht_status status = ht_timeline_sum(
-	        json->ctx, ranks->timelines, ranks->n, tracks, from_ns, to_ns, by, &table);
+	enum ht_status status = ht_timeline_sum(json->ctx, ranks->timelines, ranks->n,
+	        &(struct ht_sum_options){
+	                sizeof(struct ht_sum_options), from_ns, to_ns, tracks, by },
+	        &table);
 	if (status != HT_OK)
 		return status;
 	status = ht_table_view(json->ctx, table, &view, &shown);

@@ -17,10 +17,9 @@ extern "C" {
  * together with that of other ranks, in any grouping and order, to the same table. */
 typedef struct ht_bundle ht_bundle;
 
-/* Like ht_run, for the ranks of these sets; the table comes later. */
-HT_API enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets,
-        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-        ht_bundle **ret_bundle) HT_MUST_USE;
+/* Like ht_ask, for the ranks of these sets; the table comes later. */
+HT_API enum ht_status ht_bundle_make(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
+        const struct ht_query *query, ht_bundle **ret_bundle) HT_MUST_USE;
 HT_API enum ht_status ht_bundle_write(
         ht_ctx *ctx, const ht_bundle *bundle, const struct ht_sink *sink) HT_MUST_USE;
 /* HT_FORMAT when the bytes are none, or were written by another version. */
@@ -43,7 +42,7 @@ HT_API enum ht_status ht_bundle_table(
 /* Traces that are too many for one process, or lie on several machines, as one set: each process opens some of
  * them, all are told what the others have, and parts are made where the traces are.
  *
- *     ht_listing_make ─► ht_deal ─► each: ht_open(listed) ─► ht_set_describe ─┐
+ *     ht_listing_make ─► ht_deal ─► each: ht_open_listed ─► ht_set_describe ─┐
  *              the table ◄─ ht_bundle_finish ◄─ ht_bundle_merge ◄─ each: ht_bundle_make ◄─ each: ht_shares_join
  *
  * Ranks, clocks, notes and parts are then those of one process that opened all files, to the byte. How the bytes
@@ -59,9 +58,12 @@ HT_API enum ht_status ht_listing_make(ht_ctx *ctx, const char *const *sources, s
         const struct ht_open_options *options, ht_listing **ret_listing) HT_MUST_USE;
 HT_API void ht_listing_free(ht_listing *listing);
 HT_API size_t ht_listing_n(const ht_listing *listing);
-/* The i-th as a source for ht_open with the option listed, and its size. The text is the listing's. */
+/* The i-th as a source for ht_open_listed, and its size. The text is the listing's. */
 HT_API const char *ht_listing_source(const ht_listing *listing, size_t i);
 HT_API uint64_t ht_listing_size_bytes(const ht_listing *listing, size_t i);
+/* Open sources of a listing as they stand: nothing is looked for. The caller closes the set. */
+HT_API enum ht_status ht_open_listed(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, ht_set **ret_set) HT_MUST_USE;
 /* What finding the files has to say, as a description without ranks, for ht_shares_join. */
 HT_API enum ht_status ht_listing_describe(
         ht_ctx *ctx, const ht_listing *listing, const struct ht_sink *sink) HT_MUST_USE;
@@ -85,9 +87,8 @@ HT_API enum ht_status ht_shares_join(ht_ctx *ctx, const ht_set *own, size_t i_ow
         ht_set **ret_set) HT_MUST_USE;
 /* Whether parts of this question can only be made of sets whose descriptions were made with facts, and these
  * were not. */
-HT_API enum ht_status ht_bundle_lacks_facts(ht_ctx *ctx, const char *name, ht_set *const *sets,
-        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-        bool *ret_lacks) HT_MUST_USE;
+HT_API enum ht_status ht_bundle_lacks_facts(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
+        const struct ht_query *query, bool *ret_lacks) HT_MUST_USE;
 /* The table of a bundle that was made of joined sets, with all parts merged: over these sets, joined of the same
  * descriptions. */
 HT_API enum ht_status ht_bundle_finish(ht_ctx *ctx, const ht_bundle *bundle, ht_set *const *sets,

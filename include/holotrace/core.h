@@ -25,6 +25,8 @@ extern "C" {
 #define HT_VERSION_MINOR 1
 #define HT_VERSION_PATCH 0
 
+#ifndef HT_STATUS_DEFINED /* in both public headers, each of which may stand alone */
+#define HT_STATUS_DEFINED
 /* What a call can answer. The CLI maps these to exit codes in one place. */
 enum ht_status {
 	HT_OK = 0,
@@ -37,6 +39,7 @@ enum ht_status {
 	HT_CANCELLED, /* the progress callback said stop */
 	HT_INTERNAL, /* the library contradicts itself, which is a bug of it; the message says where */
 };
+#endif
 
 typedef struct ht_ctx ht_ctx;     /* errors, limits, threads, progress */
 typedef struct ht_set ht_set;     /* one trace per rank, aligned and immutable */
@@ -58,6 +61,20 @@ struct ht_error {
 typedef bool (*ht_progress_fn)(void *user, const char *what, uint64_t done, uint64_t total);
 
 HT_API enum ht_status ht_ctx_new(ht_ctx **ret_ctx) HT_MUST_USE;
+
+/* How a context is made. */
+struct ht_ctx_options {
+	size_t struct_size; /* sizeof, see the top */
+	/* What sets, tables and all work of the context are allocated with; both, or NULL for the system's memory. Blocks are
+	 * aligned as malloc aligns them; release is told their size. Called from any thread, until the context and all that was
+	 * made with it are gone. */
+	void *(*allocate)(void *user, size_t n_bytes);
+	void (*release)(void *user, void *block, size_t n_bytes);
+	void *user;
+};
+/* HT_USAGE, without a text, when one of the two is missing. */
+HT_API enum ht_status ht_ctx_new_with(
+        const struct ht_ctx_options *options, ht_ctx **ret_ctx) HT_MUST_USE;
 HT_API void ht_ctx_free(ht_ctx *ctx);
 HT_API const struct ht_error *ht_error(const ht_ctx *ctx);
 HT_API void ht_ctx_set_progress(ht_ctx *ctx, ht_progress_fn fn, void *user);
@@ -72,8 +89,6 @@ HT_API enum ht_status ht_ctx_confine(
         ht_ctx *ctx, const char *const *folders, size_t n_folders) HT_MUST_USE;
 /* Bytes allocated through this context and its sets and tables: now, and at most so far. */
 HT_API void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak);
-/* Traces that were read through this context and not cached, as what it stored or used before fills the cache. */
-HT_API uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx);
 HT_API const char *ht_version(void);
 /* What this build of the library uses: "gzip by ISA-L 2.30.0, zstd 1.5.4". */
 HT_API const char *ht_build_info(void);
@@ -90,23 +105,17 @@ struct ht_open_options {
 	const char *cache_dir;    /* NULL: no cache either; the front end decides the place */
 	uint64_t cache_max_bytes; /* size cap of the cache directory, 0: 8 GiB */
 	const char *kernel_rules; /* file with extra kernel-class rules, NULL: built in only */
-	size_t chunk_bytes;       /* how much text one task scans, 0: default; tests vary it */
 	bool verify_cache;        /* believe the cache only after hashing the whole trace file */
 	/* what the files are, NULL: told by their first bytes. "kineto" (any JSON list of events),
 	 * "memory-timeline" */
 	const char *reader;
 	bool prefer_db; /* of a rank that is there as text and as database, read the database */
 	bool partial;   /* do without files that cannot be read; every result names them */
-	bool listed;    /* the sources are those of a listing: a file each, nothing is looked for */
-	/* For several processes with one listing, each of which takes what it gets to: asked before the i-th of the
-	 * listed sources is read, once, by any thread. False: another has it, and it is not in this set. NULL: all are
-	 * read. */
-	bool (*claim)(void *user, size_t i_source);
-	void *claim_user;
 	/* What joins the traces from other files, a source per line: a file, a folder or "rank=path". What each is, is
 	 * told by its first bytes. It enriches results, each with its method, and never changes totals. NULL: nothing */
 	const char *attach;
 	bool attach_beside; /* also what lies beside the trace under a name that profilers give it */
+	const struct ht_open_own *own; /* of the programs that come with the library; NULL */
 };
 
 /* Open traces as one set. A source is a file, a directory, a glob, "rank=path", "-" for standard
@@ -234,9 +243,7 @@ struct ht_render_options {
 	int width;          /* columns available, 0: 100 */
 	bool no_title;      /* leave out title and method line (also md, html) */
 	bool safe_csv;      /* csv: an apostrophe before texts that a spreadsheet would compute */
-	/* json: as the page reads it. Whole numbers of 2^53 and beyond, which JavaScript would round, are texts; the
-	 * end has "hidden", "bar" and "says_no" */
-	bool for_page;
+	const struct ht_render_own *own; /* of the programs that come with the library; NULL */
 };
 
 HT_API void ht_table_free(ht_table *table);
@@ -391,16 +398,6 @@ HT_API enum ht_status ht_table_save(
         ht_ctx *ctx, const ht_table *table, const struct ht_sink *sink) HT_MUST_USE;
 HT_API enum ht_status ht_table_load(
         ht_ctx *ctx, const void *bytes, size_t n, ht_table **ret_table) HT_MUST_USE;
-/* Write one text from a trace as it stands in text, json, md or html: quoted or escaped, with controls and
- * other tricks shown as \x1b. */
-HT_API enum ht_status ht_escape(
-        ht_ctx *ctx, const char *text, const char *format, const struct ht_sink *sink) HT_MUST_USE;
-/* A size as people type it, in bytes: 500M, 8GiB, 1.5g; K, M, G and T are powers of 1024. False for another text. */
-HT_API bool ht_size_parse(const char *text, uint64_t *ret_bytes);
-/* Edits from one word to another: insert, delete, replace, swap neighbours; SIZE_MAX when one has more than 64
- * bytes. For "did you mean". */
-HT_API size_t ht_edit_distance(const char *a, size_t n_a, const char *b, size_t n_b);
-
 /* Arrow C data interface, https://arrow.apache.org/docs/format/CDataInterface.html. The structs are
  * the standard's own; the includer may have them already. */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -483,17 +480,17 @@ struct ht_analysis_info {
 	 * come before those of the second; the parameter "n-" and the first name tells how many they are. NULL:
 	 * it takes n_sets sets exactly. */
 	const char *sides[2];
-	bool draws;          /* its result can be drawn into a trace: ht_convert's overlay */
-	bool lists_events;   /* its rows are single events, too many for an overview */
-	bool more_columns;   /* further columns come on request or from the data */
-	const char *instead; /* parameter whose value replaces the traces, or NULL */
+	bool draws;              /* its result can be drawn into a trace: ht_convert's overlay */
+	bool lists_events;       /* its rows are single events, too many for an overview */
+	bool more_columns;       /* further columns come on request or from the data */
+	const char *input_param; /* parameter whose value replaces the traces, or NULL */
 	/* columns that come on request; args.KEY and what else the data has come besides */
 	const struct ht_column *further;
 	size_t n_further;
 	/* Of an analysis over files that are no traces: the parameter that names them, a path per line, for which a
 	 * command line gives them as arguments; and the option by which it gives a set of traces besides, NULL when
 	 * none is taken. */
-	const char *files, *beside;
+	const char *files, *traces_option;
 	/* which rows an overview of all analyses needs, as a filter; NULL: all */
 	const char *overview;
 	bool tells_losses; /* it says what could not be read, with a severity and a sentence */
@@ -520,40 +517,36 @@ HT_API const struct ht_param *ht_common_param(size_t i);
 /* The most sets that a comparison of several runs takes. */
 #define HT_MAX_SETS 64
 
-/* Run one analysis over n_sets sets (1, or 2 for comparisons, more for those of several runs; 0 when the
- * parameter that replaces them is given). view may be NULL. An analysis without data answers HT_OK with an empty table and a note. The caller frees the table. */
-HT_API enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-        ht_table **ret_table) HT_MUST_USE;
-
-/* ht_open, for somebody who will ask this of the set: each rank is looked at while its trace is at hand, so that a set
- * that is larger than memory is read once. The answer is that of ht_run after ht_open, and other questions may be asked
- * too. Arguments that are wrong are told of by ht_run. */
-HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        const struct ht_open_options *options, const char *name, const struct ht_arg *args,
-        size_t n_args, const struct ht_view *view, ht_set **ret_set) HT_MUST_USE;
-
-/* An answer of ht_ask_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
- * failure ht_error tells of that question. false: no further answers are wanted. */
-typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
-
-/* What ht_run is asked of one set. */
+/* A question: an analysis by its name, its parameters, and what to show of its table. */
 struct ht_query {
+	size_t struct_size; /* sizeof, see the top; the same for all of a list */
 	const char *name;
 	const struct ht_arg *args;
 	size_t n_args;
 	const struct ht_view *view; /* may be NULL */
 };
 
-/* Ask several questions of one set. Every answer is that of ht_run, but each rank is opened once, and what several of them
+/* Run one analysis over n_sets sets (1, or 2 for comparisons, more for those of several runs; 0 when the
+ * parameter that replaces them is given). An analysis without data answers HT_OK with an empty table and a note. The
+ * caller frees the table. */
+HT_API enum ht_status ht_ask(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
+        const struct ht_query *query, ht_table **ret_table) HT_MUST_USE;
+
+/* ht_open, for somebody who will ask this of the set: each rank is looked at while its trace is at hand, so that a set
+ * that is larger than memory is read once. The answer is that of ht_ask after ht_open, and other questions may be asked
+ * too. Arguments that are wrong are told of by ht_ask. */
+HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, const struct ht_query *query,
+        ht_set **ret_set) HT_MUST_USE;
+
+/* An answer of ht_ask_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
+ * failure ht_error tells of that question. false: no further answers are wanted. */
+typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
+
+/* Ask several questions of one set. Every answer is that of ht_ask, but each rank is opened once, and what several of them
  * have to find out about it is found once. Answers come in the order of the questions, on the calling thread, when all
  * are known. */
-HT_API enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *questions,
-        size_t n, ht_answer_fn fn, void *user) HT_MUST_USE;
-
-/* The same with one list of args for all; views, or one of them, may be NULL. */
-HT_API enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+HT_API enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *queries, size_t n,
         ht_answer_fn fn, void *user) HT_MUST_USE;
 
 /* ---- SQL ------------------------------------------------------------------------------------ */
@@ -576,8 +569,6 @@ struct ht_sql_options {
  * Each call has a connection of its own: any number of threads may query one set, with a context each. */
 HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
         const struct ht_sql_options *options, ht_table **ret_table) HT_MUST_USE;
-/* Bytes of the first statement in a text, with its semicolon; 0 when none is complete. For prompts and scripts. */
-HT_API size_t ht_sql_statement(const char *text);
 
 struct ht_export_options {
 	size_t struct_size; /* sizeof, see the top */
@@ -633,10 +624,6 @@ HT_API enum ht_status ht_writer_write(ht_writer *writer, const void *bytes, size
 HT_API enum ht_status ht_writer_commit(ht_writer *writer) HT_MUST_USE;
 /* Remove what was written and free the writer. NULL is fine. */
 HT_API void ht_writer_abort(ht_writer *writer);
-
-/* Bytes in memory as "gzip" or "zstd" (of HTTP's content codings), as a whole. */
-HT_API enum ht_status ht_compress(ht_ctx *ctx, const char *coding, const void *bytes, size_t n,
-        const struct ht_sink *sink) HT_MUST_USE;
 
 /* ---- writing traces ------------------------------------------------------------------------- */
 

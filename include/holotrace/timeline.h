@@ -108,12 +108,19 @@ typedef bool (*ht_link_fn)(void *user, const struct ht_link *link);
 HT_API enum ht_status ht_timeline_links(ht_ctx *ctx, const ht_timeline *timeline, uint32_t row,
         ht_link_fn fn, void *user) HT_MUST_USE;
 
-/* Sums over [from_ns, to_ns) of set time, spans cut to it. tracks is a list "rank:track,..." of the timelines'
- * tracks, NULL for all. By "class": per rank and device what GPU work of a class, or host events of a kind, take,
- * and for how long the device did nothing. By "name": per name and class, the longest first. */
+/* What is summed. */
+struct ht_sum_options {
+	size_t struct_size;     /* sizeof, see the top */
+	int64_t from_ns, to_ns; /* of set time; spans are cut to it */
+	const char *tracks;     /* a list "rank:track,..." of the timelines' tracks, NULL for all */
+	/* "class": per rank and device what GPU work of a class, or host events of a kind, take, and for how long the device
+	 * did nothing. "name": per name and class, the longest first. NULL: class */
+	const char *by;
+};
+
+/* Sums over a range of time. */
 HT_API enum ht_status ht_timeline_sum(ht_ctx *ctx, const ht_timeline *const *timelines,
-        size_t n_timelines, const char *tracks, int64_t from_ns, int64_t to_ns, const char *by,
-        ht_table **ret_table) HT_MUST_USE;
+        size_t n_timelines, const struct ht_sum_options *options, ht_table **ret_table) HT_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
  *   set.c       Set, an open set of traces                  text.c    Python values as C strings
  *   table.c     Table, a result                             array.c   Array, memory of a table for numpy
  *   describe.c  what the registry says, as dicts            server.c  Server, the page inside this process
- *   history.c   many runs in one store                      share.c   sets whose ranks are in several processes
+ *   history.c   many runs in one store                      shares.c   sets whose ranks are in several processes
  *
  * CPython's limited API of 3.9, so that one binary serves every later version. That API lacks the buffer
  * protocol, hence Array speaks numpy's __array_interface__; and it lacks UTF-8 views of str, hence texts
@@ -78,7 +78,7 @@ PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *history_ask(PyObject *module, PyObject *args, PyObject *kwargs);
 /* Start the page's server. */
 PyObject *server_start(PyObject *module, PyObject *args, PyObject *kwargs);
-/* Functions of the module for sets whose ranks are in several processes; share.c. */
+/* Functions of the module for sets whose ranks are in several processes; shares.c. */
 PyObject *share_list(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *share_deal(PyObject *module, PyObject *args);
 PyObject *share_describe_missing(PyObject *module, PyObject *args);

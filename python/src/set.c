@@ -6,6 +6,7 @@
  * as a user; close() forbids new ones, and the last user to leave closes the set.
  */
 #include "set.h"
+#include "holotrace/own.h"
 
 static PyTypeObject *set_type;
 
@@ -141,6 +142,7 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	PyObject *keep = PyList_New(0);
+	const struct ht_open_own own = { .listed = listed };
 	struct ht_open_options options = { .struct_size = sizeof options,
 		.recursive = recursive,
 		.strict = strict,
@@ -149,7 +151,7 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		.verify_cache = verify_cache,
 		.prefer_db = prefer_db,
 		.partial = partial,
-		.listed = listed };
+		.own = &own };
 	if (keep && optional_path(keep, cache_dir, &options.cache_dir) &&
 	        optional_path(keep, rules, &options.kernel_rules) &&
 	        optional_path(keep, attach, &options.attach))
@@ -166,8 +168,10 @@ static PyObject *run_entered(
 	ht_table *table = NULL;
 	if (!call_begin(&call, self ? self->n_jobs : 0, self ? self->memory_limit : 0, NULL))
 		return NULL;
-	enum ht_status status = ht_run(call.ctx, request->name, sets, request->n_sets,
-	        request->args, request->n_args, &request->view, &table);
+	enum ht_status status = ht_ask(call.ctx, sets, request->n_sets,
+	        &(struct ht_query){ sizeof(struct ht_query), request->name, request->args,
+	                request->n_args, &request->view },
+	        &table);
 	if (call_end(&call, status))
 		return table_wrap(table);
 	if (status == HT_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * set.h - what set.c and share.c share: the Set, and a question to one or several of them.
+ * set.h - what set.c and shares.c share: the Set, and a question to one or several of them.
  */
 #ifndef PYTHON_SET_H
 #define PYTHON_SET_H
@@ -44,7 +44,7 @@ typedef PyObject *(*request_fn)(
 /* Answer a question over a set and others, or over none when self is NULL: the arguments are those of run(). */
 PyObject *set_ask(struct set_object *self, PyObject *args, PyObject *kwargs, request_fn answer);
 
-/* Methods of Set for sets whose ranks are in several processes; share.c. */
+/* Methods of Set for sets whose ranks are in several processes; shares.c. */
 PyObject *set_describe(PyObject *self, PyObject *args);
 PyObject *set_make(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *set_lacks_facts(PyObject *self, PyObject *args, PyObject *kwargs);

@@ -20,8 +20,8 @@
 
 struct ht_analysis {
 	struct ht_analysis_info info;
-	/* how the file of the parameter that replaces the traces (info.instead) is read; NULL: finish reads it, without a set */
-	const char *instead_reader;
+	/* how the file of the parameter that replaces the traces (info.input_param) is read; NULL: finish reads it, without a set */
+	const char *input_reader;
 	/* what the numbers are, in a few words: the line under the title has ranks and steps before it
 	 * (ht_frame_set_method). NULL: info.method, for what does not depend on a selection or finish words itself */
 	const char *of;

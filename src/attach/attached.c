@@ -99,15 +99,15 @@ enum ht_status ht_attached_to(ht_ctx *ctx, struct ht_reload *reload, const char 
 	*ret_attached = NULL;
 	if (!reload->options.attach && !reload->options.attach_beside)
 		return HT_OK;
-	pthread_mutex_lock(&reload->beside.lock);
-	if (!reload->beside.data) {
+	pthread_mutex_lock(&reload->joined.lock);
+	if (!reload->joined.data) {
 		status = make(ctx, reload, path, &attached);
 		if (status == HT_OK)
-			reload->beside =
-			        (struct ht_beside){ reload->beside.lock, attached, free_attached };
+			reload->joined =
+			        (struct ht_joined){ reload->joined.lock, attached, free_attached };
 	}
-	*ret_attached = reload->beside.data;
-	pthread_mutex_unlock(&reload->beside.lock);
+	*ret_attached = reload->joined.data;
+	pthread_mutex_unlock(&reload->joined.lock);
 	return status;
 }
 

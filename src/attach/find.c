@@ -301,7 +301,7 @@ enum ht_status ht_attach_find_beside(
 			.found = found,
 			.rank = HT_NO_I64,
 			.is_lenient = true };
-		for (const char *at = kinds[i]->beside; at && *at;) {
+		for (const char *at = kinds[i]->patterns; at && *at;) {
 			size_t n = strcspn(at, "|");
 			HT_TRY(look_for(&s, folder, at, n));
 			at += n + (at[n] == '|');

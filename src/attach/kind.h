@@ -36,7 +36,7 @@ struct ht_attach_kind {
 	const char *what; /* "an execution trace" */
 	const char *use;  /* what analyses make of it, a sentence without a full stop */
 	/* names beside a trace that are worth a look, "capture_traces|../kernel_annotations_rank*.json"; NULL: none */
-	const char *beside;
+	const char *patterns;
 	bool gathers; /* all such files of one source are one attachment */
 	bool (*sniff)(const struct ht_attach_head *head);
 	/* Read it into what analyses ask for. NULL: those who use it read it themselves. */

@@ -4,6 +4,7 @@
  */
 #include "base/io_codec.h"
 #include "base/mem.h"
+#include "holotrace/own.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/platform.h"
+#include "holotrace/own.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
 #include "base/literal.h"
 
 #include "holotrace.h"
+#include "holotrace/own.h"
 
 #include <string.h>
 

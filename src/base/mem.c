@@ -91,8 +91,17 @@ static size_t room_to_keep(struct ht_mem *mem)
 	return room < MAX_KEPT_BYTES ? (size_t)room : MAX_KEPT_BYTES;
 }
 
+/* Large blocks are zeroed, whoever they come from. */
+static void *foreign_alloc(struct ht_mem *mem, size_t n)
+{
+	void *block = mem->allocate(mem->allocator, n ? n : 1);
+	return block && n >= HT_MEM_MAP_BYTES ? memset(block, 0, n) : block;
+}
+
 static void *raw_alloc(struct ht_mem *mem, size_t n)
 {
+	if (mem->allocate)
+		return foreign_alloc(mem, n);
 	if (n < HT_MEM_MAP_BYTES)
 		return malloc(n ? n : 1);
 	void *kept = KEEPS ? ht_block_cache_get(&mem->keep, n) : NULL;
@@ -109,13 +118,16 @@ static void *raw_alloc(struct ht_mem *mem, size_t n)
 
 static void raw_free(struct ht_mem *mem, void *block, size_t n)
 {
-	if (n < HT_MEM_MAP_BYTES)
+	if (mem->allocate)
+		mem->release(mem->allocator, block, n ? n : 1);
+	else if (n < HT_MEM_MAP_BYTES)
 		free(block);
 	else if (!KEEPS || !ht_block_cache_put(&mem->keep, block, n, room_to_keep(mem)))
 		munmap(block, n);
 }
 
-static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes)
+/* Grown where it is; NULL: it cannot be. */
+static void *grow_in_place(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes)
 {
 	if (old_bytes < HT_MEM_MAP_BYTES && new_bytes < HT_MEM_MAP_BYTES)
 		return realloc(block, new_bytes ? new_bytes : 1);
@@ -126,10 +138,20 @@ static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size
 		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
 		ht_block_cache_trim(&mem->keep, room_to_keep(mem));
 		/* one that others were moved into before it was kept is more than one mapping: copied */
-		if (grown != MAP_FAILED)
-			return grown;
+		return grown != MAP_FAILED ? grown : NULL;
 	}
+#else
+	(void)mem;
 #endif
+	return NULL;
+}
+
+static void *raw_realloc(struct ht_mem *mem, void *block, size_t old_bytes, size_t new_bytes)
+{
+	bool is_small = old_bytes < HT_MEM_MAP_BYTES && new_bytes < HT_MEM_MAP_BYTES;
+	void *grown = mem->allocate ? NULL : grow_in_place(mem, block, old_bytes, new_bytes);
+	if (grown || (is_small && !mem->allocate))
+		return grown;
 	void *moved = raw_alloc(mem, new_bytes);
 	if (!moved)
 		return NULL;
@@ -208,7 +230,8 @@ bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size
 {
 	size_t moved = n_used - n_used % HT_MEM_MOVE_BYTES;
 	bool ok = true;
-	if (n_used < HT_MEM_MAP_BYTES || (uintptr_t)to % (size_t)sysconf(_SC_PAGESIZE))
+	if (mem->allocate || n_used < HT_MEM_MAP_BYTES ||
+	        (uintptr_t)to % (size_t)sysconf(_SC_PAGESIZE))
 		moved = 0;
 	if (moved && mremap(block, moved, moved, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
 		/* the place may have lost its own pages */

@@ -33,6 +33,10 @@ struct ht_mem {
 	int64_t made_unix_ns;         /* when this was made */
 	struct ht_block_cache keep;   /* freed, and not given back yet */
 	struct ht_slab slab;          /* not used yet */
+	/* the user's allocator (ht_ctx_new_with), which all blocks come from and go to; NULL: the system */
+	void *(*allocate)(void *user, size_t n_bytes);
+	void (*release)(void *user, void *block, size_t n_bytes);
+	void *allocator;
 };
 
 struct ht_mem *ht_mem_new(void);

@@ -6,6 +6,7 @@
 #include "base/literal.h"
 #include "base/number.h"
 #include "holotrace.h"
+#include "holotrace/own.h"
 
 #include <locale.h>
 #include <setjmp.h>

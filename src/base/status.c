@@ -7,6 +7,7 @@
 #include "base/cache_quota.h"
 #include "base/fence.h"
 #include "base/mem.h"
+#include "holotrace/own.h"
 
 #include <stdarg.h>
 #include <stdio.h>

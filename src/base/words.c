@@ -3,6 +3,7 @@
  * words.c - how far a word is from the one that was probably meant; see holotrace.h.
  */
 #include "holotrace.h"
+#include "holotrace/own.h"
 
 /* Words are shorter; longer ones are not compared. */
 #define MAX_LENGTH 64

@@ -276,7 +276,10 @@ static enum ht_status put_total(struct collecting *c, const struct source *s, si
 static enum ht_status take(struct collecting *c, const struct source *s)
 {
 	ht_table *table;
-	HT_TRY(ht_run(c->ctx, s->analysis, &c->set, 1, &s->arg, s->arg.name != NULL, NULL, &table));
+	HT_TRY(ht_ask(c->ctx, &c->set, 1,
+	        &(struct ht_query){
+	                sizeof(struct ht_query), s->analysis, &s->arg, s->arg.name != NULL, NULL },
+	        &table));
 	size_t first = c->measures->n;
 	enum ht_status status = s == sources ? find_steps(c, table) : HT_OK;
 	if (status == HT_OK)

@@ -160,7 +160,8 @@ static enum ht_status read_resource(
 	struct mcp_held held;
 	ht_table *table;
 	HT_TRY(mcp_run_hold(call, name, &held));
-	enum ht_status status = ht_run(call->ctx, verb, &held.set, 1, NULL, 0, &view, &table);
+	enum ht_status status = ht_ask(call->ctx, &held.set, 1,
+	        &(struct ht_query){ sizeof(struct ht_query), verb, NULL, 0, &view }, &table);
 	if (status == HT_OK) {
 		status = ht_render(call->ctx, table, "text", &look, &sink);
 		ht_table_free(table);

@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "table/escape.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -184,7 +184,9 @@ static enum ht_status run_verb(struct mcp_call *call, const struct mcp_verb *ver
 		.offset = is_first ? given->offset : 0 };
 	struct mcp_part part = { .offset = view.offset, .has_pages = is_first };
 	size_t n = list_args(verb, given, sides, list);
-	HT_TRY(ht_run(call->ctx, verb->name, sides->sets, sides->n, list, n, &view, &part.table));
+	HT_TRY(ht_ask(call->ctx, sides->sets, sides->n,
+	        &(struct ht_query){ sizeof(struct ht_query), verb->name, list, n, &view },
+	        &part.table));
 	part.verb = ht_arena_strndup(&call->arena, verb->name, strlen(verb->name));
 	bool is_empty = !ht_table_n_rows(part.table) && result->n_parts;
 	if (!part.verb || is_empty || (verb->if_notes && !ht_table_n_notes(part.table))) {

@@ -163,8 +163,10 @@ static enum ht_status draw(struct mcp_call *call, const ht_timeline *timeline,
 	if (!result->lead || (range->is_svg ? !result->drawing : !result->picture))
 		return ht_fail_nomem(call->ctx);
 	ht_table *sums;
-	HT_TRY(ht_timeline_sum(
-	        call->ctx, &timeline, 1, NULL, range->from_ns, range->to_ns, "name", &sums));
+	HT_TRY(ht_timeline_sum(call->ctx, &timeline, 1,
+	        &(struct ht_sum_options){
+	                sizeof(struct ht_sum_options), range->from_ns, range->to_ns, NULL, "name" },
+	        &sums));
 	const struct ht_view view = { .struct_size = sizeof view, .top = 10 };
 	struct mcp_part part = { .verb = "timeline" };
 	enum ht_status status = ht_table_view(call->ctx, sums, &view, &part.table);

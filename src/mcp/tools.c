@@ -65,7 +65,7 @@ bool mcp_verb_next(const char **text, struct mcp_verb *ret_verb)
 
 bool mcp_param_is_shown(const struct ht_analysis_info *info, const struct ht_param *param)
 {
-	bool names_files = (info->instead && !strcmp(info->instead, param->name)) ||
+	bool names_files = (info->input_param && !strcmp(info->input_param, param->name)) ||
 	                   (info->files && !strcmp(info->files, param->name));
 	bool counts_sides = info->sides[0] && !strncmp(param->name, "n-", 2);
 	return !names_files && !counts_sides && !strstr(param->name, "hta-");

@@ -22,7 +22,10 @@ static struct memory_sink table(ht_ctx *ctx, ht_set *set, const char *name)
 	struct memory_sink text = { 0 };
 	struct ht_sink sink = { memory_write, &text };
 	ht_table *result;
-	assert_int_equal(ht_run(ctx, name, &set, 1, NULL, 0, NULL, &result), HT_OK);
+	assert_int_equal(ht_ask(ctx, &set, 1,
+	                         &(struct ht_query){ sizeof(struct ht_query), name, NULL, 0, NULL },
+	                         &result),
+	        HT_OK);
 	assert_int_equal(ht_render(ctx, result, "json", NULL, &sink), HT_OK);
 	ht_table_free(result);
 	return text;

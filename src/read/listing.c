@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "read/discover.h"
+#include "read/own_options.h"
 #include "read/part_path.h"
 #include "read/rank_files.h"
 #include "store/set.h"
@@ -79,7 +80,7 @@ enum ht_status ht_find_files(ht_ctx *ctx, const char *const *sources, size_t n_s
 {
 	struct ht_discovery found = { 0 };
 	enum ht_status status;
-	if (options->listed) {
+	if (ht_open_own(options).listed) {
 		ht_arena_init(&found.arena, ctx->mem);
 		status = take_listed(ctx, sources, n_sources, &found);
 	} else {
@@ -146,7 +147,7 @@ enum ht_status ht_listing_make(ht_ctx *ctx, const char *const *sources, size_t n
 {
 	struct ht_open_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, attach_beside, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, own, options, &taken));
 	struct ht_listing *listing = ht_mem_zalloc(ctx->mem, sizeof *listing);
 	if (!listing)
 		return ht_fail_nomem(ctx);

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "read/discover.h"
+#include "read/own_options.h"
 #include "read/part_path.h"
 #include "read/read.h"
 #include "read/reader.h"
@@ -119,7 +120,8 @@ static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i, int i_w
 /* With the option partial a file that cannot be read is done without. */
 static enum ht_status read_or_miss(struct opening *o, ht_ctx *ctx, size_t i, int i_worker)
 {
-	o->elsewhere[i] = o->options->claim && !o->options->claim(o->options->claim_user, i);
+	struct ht_open_own own = ht_open_own(o->options);
+	o->elsewhere[i] = own.claim && !own.claim(own.claim_user, i);
 	if (o->elsewhere[i])
 		return HT_OK;
 	enum ht_status status = read_one(o, ctx, i, i_worker);
@@ -189,7 +191,7 @@ static enum ht_status leave_out_missing(struct opening *o)
 		set->kept[n++] = set->kept[i];
 	}
 	roster->n = n;
-	if (!n && !o->options->listed)
+	if (!n && !ht_open_own(o->options).listed)
 		return ht_fail(o->ctx, HT_MISSING, NULL, -1, NULL, "no trace could be read: %s",
 		        roster->n_missing ? roster->missing[0] : "none was found");
 	return HT_OK;
@@ -247,11 +249,12 @@ static enum ht_status check_sources(ht_ctx *ctx, size_t n_sources,
         const struct ht_open_options *options, struct ht_open_options *ret_taken)
 {
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, attach_beside, options, ret_taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, own, options, ret_taken));
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
-	if (ret_taken->claim && !ret_taken->listed)
+	struct ht_open_own own = ht_open_own(ret_taken);
+	if (own.claim && !own.listed)
 		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "only listed sources can be claimed");
 	if (ret_taken->reader && !ht_reader_named(ret_taken->reader))
 		return ht_fail(
@@ -263,6 +266,18 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
         const struct ht_open_options *options, ht_set **ret_set)
 {
 	return ht_open_visited(ctx, sources, n_sources, options, NULL, HT_SET_KEEP_BYTES, ret_set);
+}
+
+enum ht_status ht_open_listed(ht_ctx *ctx, const char *const *sources, size_t n_sources,
+        const struct ht_open_options *options, ht_set **ret_set)
+{
+	struct ht_open_options taken;
+	ht_error_clear(ctx);
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, own, options, &taken));
+	struct ht_open_own own = ht_open_own(&taken);
+	own.listed = true;
+	taken.own = &own;
+	return ht_open(ctx, sources, n_sources, &taken, ret_set);
 }
 
 enum ht_status ht_open_path(ht_ctx *ctx, const char *path, ht_set **ret_set)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "read/ascend_forms.h"
 #include "read/discover.h"
+#include "read/own_options.h"
 #include "read/part_path.h"
 #include "read/rank_files.h"
 #include "read/reader.h"
@@ -68,7 +69,7 @@ static enum ht_status add_file(
         struct ht_builder *builder, const char *path, int64_t part, const struct ht_open_options *o)
 {
 	struct ht_reading reading = { .path = strcmp(path, "-") ? path : "standard input",
-		.chunk_bytes = o->chunk_bytes,
+		.chunk_bytes = ht_open_own(o).chunk_bytes,
 		.part = part };
 	HT_TRY(ht_source_open(builder->ctx, path, &reading.source));
 	enum ht_status status = add_source(builder, &reading, o->reader);
@@ -136,7 +137,8 @@ static enum ht_status read_files(ht_ctx *ctx, const struct origin *origin,
 	struct ht_builder builder;
 	size_t n_read = 0;
 	/* small pieces of text, small pieces of everything: an event has more bytes than that */
-	size_t range_rows = o->chunk_bytes / 16 + (o->chunk_bytes != 0);
+	size_t chunk_bytes = ht_open_own(o).chunk_bytes;
+	size_t range_rows = chunk_bytes / 16 + (chunk_bytes != 0);
 	ctx->range_rows = range_rows < HT_RANGE_ROWS ? (uint32_t)range_rows : 0;
 	ht_builder_init(&builder, ctx, origin->path);
 	enum ht_status status =

@@ -5,6 +5,7 @@
 #include "read/reload.h"
 
 #include "base/mem.h"
+#include "read/own_options.h"
 #include "read/read.h"
 
 #include <string.h>
@@ -20,6 +21,11 @@ static enum ht_status keep_texts(ht_ctx *ctx, struct ht_reload *reload)
 		if (!*texts[i])
 			return ht_fail_nomem(ctx);
 	}
+	struct ht_open_own *own = ht_arena_alloc(&reload->arena, sizeof *own);
+	if (!own)
+		return ht_fail_nomem(ctx);
+	*own = ht_open_own(&reload->options);
+	reload->options.own = own;
 	if (!reload->options.kernel_rules)
 		return HT_OK;
 	return ht_kernel_rules_read(
@@ -35,7 +41,7 @@ enum ht_status ht_reload_new(
 	atomic_init(&reload->n_refs, 1);
 	reload->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&reload->arena, reload->mem);
-	pthread_mutex_init(&reload->beside.lock, NULL);
+	pthread_mutex_init(&reload->joined.lock, NULL);
 	reload->options = *options;
 	enum ht_status status = keep_texts(ctx, reload);
 	if (status != HT_OK) {
@@ -57,9 +63,9 @@ void ht_reload_release(struct ht_reload *reload)
 	if (!reload || atomic_fetch_sub(&reload->n_refs, 1) > 1)
 		return;
 	struct ht_mem *mem = reload->mem;
-	if (reload->beside.data)
-		reload->beside.free(reload->beside.data);
-	pthread_mutex_destroy(&reload->beside.lock);
+	if (reload->joined.data)
+		reload->joined.free(reload->joined.data);
+	pthread_mutex_destroy(&reload->joined.lock);
 	ht_arena_done(&reload->arena);
 	ht_mem_free(mem, reload, sizeof *reload);
 	ht_mem_release(mem);

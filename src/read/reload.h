@@ -10,7 +10,7 @@
 #include "store/set.h"
 
 /* What joins the ranks from other files, made by who asks first (attach/attach.h); lock guards it. */
-struct ht_beside {
+struct ht_joined {
 	pthread_mutex_t lock;
 	void *data; /* NULL: nobody has asked */
 	void (*free)(void *data);
@@ -23,7 +23,7 @@ struct ht_reload {
 	struct ht_arena arena; /* owns what the rest points to */
 	struct ht_open_options options;
 	struct ht_kernel_rules rules;
-	struct ht_beside beside;
+	struct ht_joined joined;
 };
 
 /* Keeps what the options point to, and reads the rules that they name. */

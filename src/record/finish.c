@@ -112,25 +112,13 @@ static enum ht_status finish_image(
 	return close_output(&et, status);
 }
 
-static int to_errno(enum ht_status status)
-{
-	switch (status) {
-	case HT_OK: return 0;
-	case HT_NOMEM: return ENOMEM;
-	case HT_FORMAT: return EBADMSG;
-	case HT_LIMIT: return EFBIG;
-	case HT_USAGE: return EINVAL;
-	default: return EIO;
-	}
-}
-
 /* The context's error as this thread's. */
-static int report(ht_ctx *ctx, enum ht_status status)
+static enum ht_status report(ht_ctx *ctx, enum ht_status status)
 {
 	const struct ht_error *error = ht_error(ctx);
 	if (status == HT_OK)
-		return 0;
-	return ht_recorder_fail(to_errno(status), "%s%s%s", error->file ? error->file : "",
+		return HT_OK;
+	return ht_recorder_fail(status, "%s%s%s", error->file ? error->file : "",
 	        error->file ? ": " : "", error->message);
 }
 
@@ -143,12 +131,12 @@ static void sync_file(const char *path)
 	}
 }
 
-static int finish_live(const struct ht_part *part)
+static enum ht_status finish_live(const struct ht_part *part)
 {
 	ht_ctx *ctx;
 	struct ht_image image;
 	if (ht_ctx_new(&ctx) != HT_OK)
-		return ht_recorder_fail(ENOMEM, "out of memory");
+		return ht_recorder_fail(HT_NOMEM, "out of memory");
 	const struct ht_part_header *header = part->header;
 	enum ht_status status = ht_image_of_part(ctx, part, &image);
 	if (status == HT_OK) {
@@ -159,25 +147,25 @@ static int finish_live(const struct ht_part *part)
 		sync_file(header->path);
 		sync_file(header->trace);
 	}
-	int error = report(ctx, status);
+	status = report(ctx, status);
 	ht_ctx_free(ctx);
-	return error;
+	return status;
 }
 
 /* A file beyond the limit on their size is an error, and no end of the program that is recorded: what the kernel sends then is
  * held back, and taken before it can arrive. */
-int ht_finish_live(const struct ht_part *part)
+enum ht_status ht_finish_live(const struct ht_part *part)
 {
 	const struct timespec at_once = { 0 };
 	sigset_t limit, before;
 	sigemptyset(&limit);
 	sigaddset(&limit, SIGXFSZ);
 	(void)pthread_sigmask(SIG_BLOCK, &limit, &before);
-	int error = finish_live(part);
+	enum ht_status status = finish_live(part);
 	while (!sigismember(&before, SIGXFSZ) && sigtimedwait(&limit, NULL, &at_once) > 0)
 		;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
+	return status;
 }
 
 /* When nobody said when it ended: the last moment that anything says. */
@@ -238,14 +226,14 @@ static enum ht_status recover(ht_ctx *ctx, const struct ht_image *image, const c
 	return status;
 }
 
-int ht_record_recover(const char *part, const char *path, const char *trace_path)
+enum ht_status ht_record_recover(const char *part, const char *path, const char *trace_path)
 {
 	ht_ctx *ctx;
 	struct ht_image image;
 	if (!part)
-		return ht_recorder_fail(EINVAL, "no part is named");
+		return ht_recorder_fail(HT_USAGE, "no part is named");
 	if (ht_ctx_new(&ctx) != HT_OK)
-		return ht_recorder_fail(ENOMEM, "out of memory");
+		return ht_recorder_fail(HT_NOMEM, "out of memory");
 	enum ht_status status = ht_image_open(ctx, part, &image);
 	if (status == HT_OK && trace_path && image.header->in_ticks) {
 		status = ht_fail(
@@ -256,7 +244,7 @@ int ht_record_recover(const char *part, const char *path, const char *trace_path
 		status = recover(ctx, &image, part, path, trace_path);
 		ht_image_done(&image);
 	}
-	int error = report(ctx, status);
+	status = report(ctx, status);
 	ht_ctx_free(ctx);
-	return error;
+	return status;
 }

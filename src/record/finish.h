@@ -7,7 +7,7 @@
 
 #include "record/image.h"
 
-/* Write what the header names. 0 or an errno value, with its text in ht_record_error(). */
-int ht_finish_live(const struct ht_part *part);
+/* Write what the header names. A status, with its text in ht_record_error(). */
+enum ht_status ht_finish_live(const struct ht_part *part);
 
 #endif

@@ -29,7 +29,7 @@ struct ht_recorder ht_recorder = {
 	.streams_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
-int ht_recorder_fail(int error, const char *format, ...)
+enum ht_status ht_recorder_fail(enum ht_status status, const char *format, ...)
 {
 	struct ht_thread *thread = ht_thread_get();
 	va_list args;
@@ -37,7 +37,7 @@ int ht_recorder_fail(int error, const char *format, ...)
 	if (thread)
 		vsnprintf(thread->failure, sizeof thread->failure, format, args);
 	va_end(args);
-	return error;
+	return status;
 }
 
 const char *ht_record_error(void)
@@ -109,29 +109,30 @@ static void prepare_once(void)
 	ht_recorder.mem = ht_mem_new();
 }
 
-static int take_options(struct ht_recorder *r, const char *path, const struct ht_record_options *o)
+static enum ht_status take_options(
+        struct ht_recorder *r, const char *path, const struct ht_record_options *o)
 {
 	struct ht_record_options options = { .struct_size = sizeof options };
 	if (o && o->struct_size < offsetof(struct ht_record_options, max_bytes))
-		return ht_recorder_fail(EINVAL, "options.struct_size is not set");
+		return ht_recorder_fail(HT_USAGE, "options.struct_size is not set");
 	if (o)
 		memcpy(&options, o,
 		        o->struct_size < sizeof options ? o->struct_size : sizeof options);
 	if (!path && !options.trace_path)
 		return ht_recorder_fail(
-		        EINVAL, "neither an execution trace nor a timeline to write");
+		        HT_USAGE, "neither an execution trace nor a timeline to write");
 	const char *texts[] = { path, options.trace_path, options.cupti_path };
 	char *copies[] = { r->path, r->trace_path, r->cupti_path };
 	for (size_t i = 0; i < HT_COUNT(texts); i++) {
 		size_t n = texts[i] ? strlen(texts[i]) : 0;
 		if (n >= HT_PART_PATH - sizeof ".part")
-			return ht_recorder_fail(ENAMETOOLONG, "%s: the name is too long", texts[i]);
+			return ht_recorder_fail(HT_USAGE, "%s: the name is too long", texts[i]);
 		memcpy(copies[i], texts[i] ? texts[i] : "", n + 1);
 	}
 	options.max_elements = options.max_elements ? options.max_elements : DEFAULT_ELEMENTS;
 	options.max_bytes = options.max_bytes ? options.max_bytes : DEFAULT_MAX_BYTES;
 	r->options = options;
-	return 0;
+	return HT_OK;
 }
 
 static void fill_header(const struct ht_recorder *r, struct ht_part_header *header)
@@ -155,7 +156,7 @@ static void fill_header(const struct ht_recorder *r, struct ht_part_header *head
 	snprintf(header->program, sizeof header->program, "%s", program_invocation_short_name);
 }
 
-static int open_recording(struct ht_recorder *r)
+static enum ht_status open_recording(struct ht_recorder *r)
 {
 	char name[PATH_MAX];
 	const char *base = r->path[0] ? r->path : r->trace_path;
@@ -163,47 +164,49 @@ static int open_recording(struct ht_recorder *r)
 	bool in_memory = (r->options.flags & HT_RECORD_IN_MEMORY) != 0;
 	int error = ht_part_open(&r->part, r->mem, in_memory ? NULL : name, r->options.max_bytes);
 	if (error)
-		return ht_recorder_fail(error, "%s: %s", name, strerror(error));
+		return ht_recorder_fail(
+		        error == ENOMEM ? HT_NOMEM : HT_IO, "%s: %s", name, strerror(error));
 	/* Nobody sees the times of a recording without a timeline. */
 	r->in_ticks = !r->trace_path[0] && ht_record_has_ticks();
 	fill_header(r, r->part.header);
 	if (!ht_names_attach(&r->part)) {
 		ht_names_detach();
 		ht_part_close(&r->part, true);
-		return ht_recorder_fail(ENOSPC, "%s: no room for the names", name);
+		return ht_recorder_fail(HT_IO, "%s: no room for the names", name);
 	}
 	if (r->options.flags & HT_RECORD_CUDA)
 		ht_gpu_attach(&r->part);
-	return 0;
+	return HT_OK;
 }
 
-int ht_record_register(const char *path, const struct ht_record_options *options)
+enum ht_status ht_record_register(const char *path, const struct ht_record_options *options)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct ht_recorder *r = &ht_recorder;
 	pthread_once(&once, prepare_once);
 	if (!r->mem)
-		return ht_recorder_fail(ENOMEM, "out of memory");
+		return ht_recorder_fail(HT_NOMEM, "out of memory");
 	pthread_mutex_lock(&r->lock);
-	int error = r->registered ? ht_recorder_fail(EALREADY, "%s is being recorded", r->path)
-	                          : take_options(r, path, options);
-	if (!error && (r->options.flags & HT_RECORD_CUDA)) {
+	enum ht_status status =
+	        r->registered ? ht_recorder_fail(HT_USAGE, "%s is being recorded", r->path)
+	                      : take_options(r, path, options);
+	if (status == HT_OK && (r->options.flags & HT_RECORD_CUDA)) {
 		/* The calls of a program without its GPU work are better than nothing. */
 		const char *reason = "";
 		if (ht_gpu_load(r->cupti_path[0] ? r->cupti_path : NULL, &reason) != 0) {
 			r->options.flags &= ~(uint32_t)HT_RECORD_CUDA;
-			(void)ht_recorder_fail(0, "no GPU activity is recorded: %s", reason);
+			(void)ht_recorder_fail(HT_OK, "no GPU activity is recorded: %s", reason);
 		}
 	}
-	if (!error)
-		error = open_recording(r);
-	if (!error) {
+	if (status == HT_OK)
+		status = open_recording(r);
+	if (status == HT_OK) {
 		r->registered = r->ever = true;
 		r->stats = (struct ht_record_stats){ 0 };
 		atomic_fetch_add(&r->generation, 1);
 	}
 	pthread_mutex_unlock(&r->lock);
-	return error;
+	return status;
 }
 
 void ht_recorder_run(void)
@@ -230,17 +233,18 @@ void ht_recorder_pause(void)
 		ht_gpu_pause();
 }
 
-int ht_record_start(void)
+enum ht_status ht_record_start(void)
 {
 	struct ht_recorder *r = &ht_recorder;
 	pthread_mutex_lock(&r->lock);
-	int error = r->registered ? 0 : ht_recorder_fail(EINVAL, "nothing is registered");
-	if (!error && r->options.schedule.active)
+	enum ht_status status =
+	        r->registered ? HT_OK : ht_recorder_fail(HT_USAGE, "nothing is registered");
+	if (status == HT_OK && r->options.schedule.active)
 		ht_schedule_start();
-	else if (!error)
+	else if (status == HT_OK)
 		ht_recorder_run();
 	pthread_mutex_unlock(&r->lock);
-	return error;
+	return status;
 }
 
 static void stop(struct ht_recorder *r)
@@ -250,15 +254,16 @@ static void stop(struct ht_recorder *r)
 	ht_recorder_pause();
 }
 
-int ht_record_stop(void)
+enum ht_status ht_record_stop(void)
 {
 	struct ht_recorder *r = &ht_recorder;
 	pthread_mutex_lock(&r->lock);
-	int error = r->registered ? 0 : ht_recorder_fail(EINVAL, "nothing is registered");
-	if (!error)
+	enum ht_status status =
+	        r->registered ? HT_OK : ht_recorder_fail(HT_USAGE, "nothing is registered");
+	if (status == HT_OK)
 		stop(r);
 	pthread_mutex_unlock(&r->lock);
-	return error;
+	return status;
 }
 
 static void count(const struct ht_recorder *r, struct ht_record_stats *ret_stats)
@@ -274,25 +279,25 @@ static void count(const struct ht_recorder *r, struct ht_record_stats *ret_stats
 	*ret_stats = stats;
 }
 
-int ht_record_unregister(void)
+enum ht_status ht_record_unregister(void)
 {
 	struct ht_recorder *r = &ht_recorder;
 	pthread_mutex_lock(&r->lock);
-	int error = 0;
+	enum ht_status status = HT_OK;
 	if (r->registered) {
 		stop(r);
 		if (r->options.flags & HT_RECORD_CUDA)
 			ht_gpu_detach();
 		ht_names_detach();
 		count(r, &r->stats);
-		error = ht_finish_live(&r->part);
-		ht_part_close(&r->part, error == 0);
+		status = ht_finish_live(&r->part);
+		ht_part_close(&r->part, status == HT_OK);
 		free_streams(r);
 		r->registered = false;
 		atomic_fetch_add(&r->generation, 1);
 	}
 	pthread_mutex_unlock(&r->lock);
-	return error;
+	return status;
 }
 
 void ht_record_get_stats(struct ht_record_stats *ret_stats)

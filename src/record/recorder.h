@@ -61,7 +61,8 @@ struct ht_recorder {
 extern struct ht_recorder ht_recorder;
 
 /* What goes wrong is said here; answers the errno value. */
-int ht_recorder_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum ht_status ht_recorder_fail(enum ht_status status, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
 
 /* This thread, made at its first call; NULL when out of memory. */
 struct ht_thread *ht_thread_get(void);

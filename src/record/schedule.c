@@ -82,16 +82,17 @@ void ht_schedule_stop(void)
 		r->options.on_cycle(r->options.user);
 }
 
-int ht_record_step(void)
+enum ht_status ht_record_step(void)
 {
 	struct ht_recorder *r = &ht_recorder;
 	pthread_mutex_lock(&r->lock);
-	int error = r->scheduled ? 0 : ht_recorder_fail(EINVAL, "no schedule is running");
-	if (!error) {
+	enum ht_status status =
+	        r->scheduled ? HT_OK : ht_recorder_fail(HT_USAGE, "no schedule is running");
+	if (status == HT_OK) {
 		leave_step();
 		r->i_step++;
 		enter_step();
 	}
 	pthread_mutex_unlock(&r->lock);
-	return error;
+	return status;
 }

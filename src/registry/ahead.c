@@ -194,7 +194,7 @@ bool ht_ahead_take(
 static bool can_be_ahead(const struct ht_analysis *analysis)
 {
 	const struct ht_analysis_info *info = &analysis->info;
-	return info->n_sets == 1 && !info->sides[0] && !info->instead && !info->files;
+	return info->n_sets == 1 && !info->sides[0] && !info->input_param && !info->files;
 }
 
 static enum ht_status make_ahead(ht_ctx *ctx, const struct ht_analysis *analysis,
@@ -224,19 +224,20 @@ static enum ht_status make_ahead(ht_ctx *ctx, const struct ht_analysis *analysis
 }
 
 enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        const struct ht_open_options *options, const char *name, const struct ht_arg *args,
-        size_t n_args, const struct ht_view *view, ht_set **ret_set)
+        const struct ht_open_options *options, const struct ht_query *query, ht_set **ret_set)
 {
+	struct ht_query q;
 	const struct ht_analysis *analysis;
 	struct ht_view taken;
 	struct ahead *a = NULL;
 	ht_set *set;
 	ht_error_clear(ctx);
-	HT_TRY(ht_analysis_get(ctx, name, &analysis));
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
+	HT_TRY(ht_query_take(ctx, query, &q));
+	HT_TRY(ht_analysis_get(ctx, q.name, &analysis));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, q.view, &taken));
 	if (!can_be_ahead(analysis))
 		return ht_open(ctx, sources, n_sources, options, ret_set);
-	HT_TRY(make_ahead(ctx, analysis, args, n_args, &taken, &a));
+	HT_TRY(make_ahead(ctx, analysis, q.args, q.n_args, &taken, &a));
 	struct ht_visitor visitor = { a, visit, free_made, free_ahead };
 	HT_TRY(ht_open_visited(ctx, sources, n_sources, options, &visitor, KEEP_BYTES, &set));
 	drop_spare(a);

@@ -26,8 +26,10 @@ static enum ht_status open_it(ht_ctx *ctx, const struct asking *a, bool ahead, h
 {
 	struct ht_open_options options = { .struct_size = sizeof options, .no_cache = true };
 	ht_ctx_set_jobs(ctx, a->n_jobs);
-	return ahead ? ht_open_for(ctx, a->sources, a->n_sources, &options, a->name, a->args,
-	                       a->n_args, NULL, ret_set)
+	return ahead ? ht_open_for(ctx, a->sources, a->n_sources, &options,
+	                       &(struct ht_query){
+	                               sizeof(struct ht_query), a->name, a->args, a->n_args, NULL },
+	                       ret_set)
 	             : ht_open(ctx, a->sources, a->n_sources, &options, ret_set);
 }
 
@@ -38,7 +40,9 @@ static char *answer(ht_ctx *ctx, const struct asking *a, ht_set *set)
 	struct ht_sink sink = { memory_write, &text };
 	char status[16];
 	ht_table *table = NULL;
-	enum ht_status got = ht_run(ctx, a->name, &set, 1, a->args, a->n_args, NULL, &table);
+	enum ht_status got = ht_ask(ctx, &set, 1,
+	        &(struct ht_query){ sizeof(struct ht_query), a->name, a->args, a->n_args, NULL },
+	        &table);
 	snprintf(status, sizeof status, "%d ", got);
 	memory_write(&text, status, strlen(status));
 	if (got == HT_OK)

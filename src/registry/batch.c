@@ -14,6 +14,7 @@
  *
  * Under a memory limit the analyses run one after the other, as by themselves: what one keeps could make another fail.
  */
+#include "registry/question.h"
 #include "registry/run_steps.h"
 #include "store/trace_refs.h"
 
@@ -95,6 +96,17 @@ static bool same_selection(const struct ht_run *a, const struct ht_run *b)
 	       a->policy == b->policy && a->chosen[0].n == b->chosen[0].n &&
 	       (!a->chosen[0].n || !memcmp(a->chosen[0].at, b->chosen[0].at,
 	                                   a->chosen[0].n * sizeof *a->chosen[0].at));
+}
+
+/* The i-th of a list, whose places are as far apart as the caller's struct is long. */
+static enum ht_status take_query(
+        ht_ctx *ctx, const struct ht_query *list, size_t i, struct ht_query *ret_query)
+{
+	/* 0: as long as it was at first */
+	size_t first = offsetof(struct ht_query, view) + sizeof list->view;
+	size_t n_bytes = list->struct_size ? list->struct_size : first;
+	const void *at = (const char *)list + i * n_bytes;
+	return ht_query_take(ctx, at, ret_query);
 }
 
 static enum ht_status prepare(struct batch *batch, struct question *q, const struct ht_query *asked)
@@ -362,7 +374,10 @@ static enum ht_status run_together(struct batch *batch, const struct ht_query *a
 	for (size_t i = 0; i < batch->n; i++) {
 		struct question *q = &batch->questions[i];
 		ht_error_clear(batch->ctx);
-		enum ht_status status = prepare(batch, q, &asked[i]);
+		struct ht_query query;
+		enum ht_status status = take_query(batch->ctx, asked, i, &query);
+		if (status == HT_OK)
+			status = prepare(batch, q, &query);
 		if (status == HT_NOMEM)
 			status = ht_fail_nomem(batch->ctx);
 		if (status == HT_CANCELLED)
@@ -391,10 +406,12 @@ static enum ht_status run_apart(ht_ctx *ctx, ht_set *set, const struct ht_query 
         size_t n, ht_answer_fn fn, void *user)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct ht_query *q = &questions[i];
+		struct ht_query query;
 		ht_table *table = NULL;
-		enum ht_status status =
-		        ht_run(ctx, q->name, &set, 1, q->args, q->n_args, q->view, &table);
+		ht_error_clear(ctx);
+		enum ht_status status = take_query(ctx, questions, i, &query);
+		if (status == HT_OK)
+			status = ht_ask(ctx, &set, 1, &query, &table);
 		if (status == HT_CANCELLED)
 			return status;
 		if (!fn(user, i, status, status == HT_OK ? table : NULL))
@@ -419,19 +436,5 @@ enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *quest
 			break;
 	batch_done(&batch);
 	ht_mem_free(ctx->mem, batch.questions, (n + 1) * sizeof *batch.questions);
-	return status;
-}
-
-enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names, size_t n,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
-        ht_answer_fn fn, void *user)
-{
-	struct ht_query *asked = ht_mem_zalloc(ctx->mem, (n + 1) * sizeof *asked);
-	if (!asked)
-		return ht_fail_nomem(ctx);
-	for (size_t i = 0; i < n; i++)
-		asked[i] = (struct ht_query){ names[i], args, n_args, views ? views[i] : NULL };
-	enum ht_status status = ht_ask_all(ctx, set, asked, n, fn, user);
-	ht_mem_free(ctx->mem, asked, (n + 1) * sizeof *asked);
 	return status;
 }

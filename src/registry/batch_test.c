@@ -79,7 +79,9 @@ static void hear_each(ht_ctx *ctx, ht_set *set, const char **names, size_t n,
 {
 	for (size_t i = 0; i < n; i++) {
 		ht_table *table = NULL;
-		enum ht_status status = ht_run(ctx, names[i], &set, 1, args, n_args, NULL, &table);
+		enum ht_status status = ht_ask(ctx, &set, 1,
+		        &(struct ht_query){ sizeof(struct ht_query), names[i], args, n_args, NULL },
+		        &table);
 		hear(answers, i, status, table);
 	}
 }
@@ -103,7 +105,7 @@ static struct ht_query asked[MAX_ANALYSES];
 static void ask(const char **names, size_t n, const struct ht_arg *args, size_t n_args)
 {
 	for (size_t i = 0; i < n; i++)
-		asked[i] = (struct ht_query){ names[i], args, n_args, NULL };
+		asked[i] = (struct ht_query){ sizeof asked[i], names[i], args, n_args, NULL };
 }
 
 /* Fewer threads than ranks, as many, more. */
@@ -151,8 +153,38 @@ static void a_caller_may_have_heard_enough(void **state)
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	ht_set *set = open_run(ctx, "cpu");
 	together = (struct answers){ .ctx = ctx, .stop_after = 3 };
-	assert_int_equal(ht_run_all(ctx, set, names, n, NULL, 0, NULL, hear, &together), HT_OK);
+	ask(names, n, NULL, 0);
+	assert_int_equal(ht_ask_all(ctx, set, asked, n, hear, &together), HT_OK);
 	assert_int_equal(together.n, 3);
+	forget(&together);
+	ht_close(set);
+	ht_ctx_free(ctx);
+}
+
+/* Who was compiled with a later version has longer queries. */
+static void lists_are_as_far_apart_as_the_caller_says(void **state)
+{
+	struct {
+		struct ht_query query;
+		uint64_t later;
+	} longer[2] = { { { sizeof longer[0], "steps", NULL, 0, NULL }, 0 },
+		{ { sizeof longer[0], "kernels", NULL, 0, NULL }, 0 } };
+	ht_ctx *ctx;
+	(void)state;
+	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
+	ht_set *set = open_run(ctx, "cpu");
+	together = (struct answers){ .ctx = ctx };
+	assert_int_equal(ht_ask_all(ctx, set, &longer[0].query, 2, hear, &together), HT_OK);
+	assert_int_equal(together.n, 2);
+	forget(&together);
+	/* a field that is set and not known cannot be left out */
+	longer[1].later = 1;
+	longer[0].query.name = NULL;
+	together = (struct answers){ .ctx = ctx };
+	assert_int_equal(ht_ask_all(ctx, set, &longer[0].query, 2, hear, &together), HT_OK);
+	assert_int_equal(together.n, 2);
+	for (size_t k = 0; k < 2; k++)
+		assert_int_equal(together.of[k].status, HT_USAGE);
 	forget(&together);
 	ht_close(set);
 	ht_ctx_free(ctx);
@@ -190,6 +222,7 @@ int main(void)
 		cmocka_unit_test(answers_are_those_of_single_runs),
 		cmocka_unit_test(a_caller_may_have_heard_enough),
 		cmocka_unit_test(cancelling_ends_all),
+		cmocka_unit_test(lists_are_as_far_apart_as_the_caller_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

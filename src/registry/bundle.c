@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "model/policy.h"
+#include "registry/question.h"
 #include "registry/run_steps.h"
 #include "hta/hta_facts.h"
 #include "store/set.h"
@@ -131,28 +132,29 @@ static enum ht_status fill(struct ht_bundle *bundle, struct ht_run *run, ht_set 
 	return HT_OK;
 }
 
-enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-        ht_bundle **ret_bundle)
+enum ht_status ht_bundle_make(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
+        const struct ht_query *query, ht_bundle **ret_bundle)
 {
+	struct ht_query q;
 	struct ht_bundle *bundle = NULL;
 	struct ht_arena scratch;
 	struct ht_run run = { .ctx = ctx, .policy = &ht_own_policy, .scratch = &scratch };
 	struct ht_view taken;
-	ht_set *instead;
+	ht_set *input;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
-	HT_TRY(ht_run_open_instead(ctx, name, sets, n_sets, args, n_args, &instead));
-	if (instead) {
-		sets = &instead;
+	HT_TRY(ht_query_take(ctx, query, &q));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, q.view, &taken));
+	HT_TRY(ht_run_open_input(ctx, q.name, sets, n_sets, q.args, q.n_args, &input));
+	if (input) {
+		sets = &input;
 		n_sets = 1;
 	}
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = ht_run_start(&run, name, sets, n_sets);
+	enum ht_status status = ht_run_start(&run, q.name, sets, n_sets);
 	if (status == HT_OK)
 		status = new_bundle(ctx, &bundle);
-	if (status == HT_OK &&
-	        !ht_question_copy(&bundle->arena, name, args, n_args, &taken, &bundle->question))
+	if (status == HT_OK && !ht_question_copy(&bundle->arena, q.name, q.args, q.n_args, &taken,
+	                               &bundle->question))
 		status = ht_fail_nomem(ctx);
 	if (status == HT_OK)
 		status = hash_sets(ctx, sets, n_sets, &bundle->joined_hash);
@@ -164,7 +166,7 @@ enum ht_status ht_bundle_make(ht_ctx *ctx, const char *name, ht_set *const *sets
 		status = fill(bundle, &run, sets);
 	}
 	ht_arena_done(&scratch);
-	ht_close(instead);
+	ht_close(input);
 	if (status != HT_OK) {
 		ht_bundle_free(bundle);
 		return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
@@ -417,21 +419,22 @@ enum ht_status ht_bundle_finish(ht_ctx *ctx, const ht_bundle *bundle, ht_set *co
 	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
 }
 
-enum ht_status ht_bundle_lacks_facts(ht_ctx *ctx, const char *name, ht_set *const *sets,
-        size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
-        bool *ret_lacks)
+enum ht_status ht_bundle_lacks_facts(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
+        const struct ht_query *query, bool *ret_lacks)
 {
 	struct ht_arena scratch;
+	struct ht_query q;
 	struct ht_view taken;
 	struct ht_run run = {
 		.ctx = ctx, .policy = &ht_own_policy, .scratch = &scratch, .view = &taken
 	};
 	bool lacks = false;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
-	HT_TRY(ht_run_start(&run, name, sets, n_sets));
+	HT_TRY(ht_query_take(ctx, query, &q));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, q.view, &taken));
+	HT_TRY(ht_run_start(&run, q.name, sets, n_sets));
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = ht_run_read_args(&run, args, n_args);
+	enum ht_status status = ht_run_read_args(&run, q.args, q.n_args);
 	if (status == HT_OK && ht_run_wants_facts(&run))
 		for (size_t i = 0; i < n_sets; i++)
 			lacks |= sets[i]->joined_hash && !sets[i]->has_facts;

@@ -35,7 +35,9 @@ static struct memory_sink write_bundle(ht_ctx *ctx, const ht_bundle *bundle)
 static ht_bundle *make_bundle(ht_ctx *ctx, ht_set *set, const char *name)
 {
 	ht_bundle *bundle;
-	check(ctx, ht_bundle_make(ctx, name, &set, 1, NULL, 0, NULL, &bundle));
+	check(ctx, ht_bundle_make(ctx, &set, 1,
+	                   &(struct ht_query){ sizeof(struct ht_query), name, NULL, 0, NULL },
+	                   &bundle));
 	assert_true(bundle->parts.n > 0);
 	return bundle;
 }

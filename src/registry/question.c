@@ -4,6 +4,7 @@
  */
 #include "registry/question.h"
 
+#include "base/options.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -12,6 +13,14 @@ bool ht_text_copy(struct ht_arena *arena, const char *text, const char **ret_cop
 {
 	*ret_copy = text ? ht_arena_strndup(arena, text, strlen(text)) : NULL;
 	return !text || *ret_copy;
+}
+
+enum ht_status ht_query_take(ht_ctx *ctx, const struct ht_query *query, struct ht_query *ret_query)
+{
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_query, view, query, ret_query));
+	return ret_query->name
+	               ? HT_OK
+	               : ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "the query names no analysis");
 }
 
 bool ht_question_copy(struct ht_arena *arena, const char *name, const struct ht_arg *args,

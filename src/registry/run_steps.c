@@ -498,7 +498,7 @@ enum ht_status ht_run_start(
 	if (info->sides[0] && n_sets > HT_MAX_SETS)
 		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, NULL,
 		        "%s takes up to %d runs, not %zu", name, HT_MAX_SETS, n_sets);
-	bool reads_itself = info->instead && !run->analysis->instead_reader && !n_sets;
+	bool reads_itself = info->input_param && !run->analysis->input_reader && !n_sets;
 	if (!ht_analysis_takes(info, n_sets) && !reads_itself)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, NULL,
 		        "%s takes %zu set%s of traces, not %zu", name, info->n_sets,
@@ -530,8 +530,8 @@ static enum ht_status find_attached(ht_ctx *ctx, const struct ht_set *set, const
 	return HT_OK;
 }
 
-enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const *sets,
-        size_t n_sets, const struct ht_arg *args, size_t n_args, ht_set **ret_set)
+enum ht_status ht_run_open_input(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, ht_set **ret_set)
 {
 	const struct ht_analysis *analysis;
 	const char *sources[HT_MAX_SETS] = { NULL };
@@ -540,19 +540,19 @@ enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const 
 	HT_TRY(ht_analysis_get(ctx, name, &analysis));
 	*ret_set = NULL;
 	/* files that are no traces are for the analysis itself */
-	if (!analysis->info.instead || !analysis->instead_reader || analysis->info.files)
+	if (!analysis->info.input_param || !analysis->input_reader || analysis->info.files)
 		return HT_OK;
 	for (size_t i = 0; i < n_args; i++)
-		if (!strcmp(args[i].name, analysis->info.instead))
+		if (!strcmp(args[i].name, analysis->info.input_param))
 			sources[0] = args[i].value;
 	ht_arena_init(&arena, ctx->mem);
 	enum ht_status status = HT_OK;
 	if (sources[0] && *sources[0])
 		n = 1;
 	else if (n_sets)
-		status = find_attached(ctx, sets[0], analysis->instead_reader, &arena, sources, &n);
+		status = find_attached(ctx, sets[0], analysis->input_reader, &arena, sources, &n);
 	struct ht_open_options options = {
-		.struct_size = sizeof options, .no_cache = true, .reader = analysis->instead_reader
+		.struct_size = sizeof options, .no_cache = true, .reader = analysis->input_reader
 	};
 	if (status == HT_OK && n)
 		status = ht_open(ctx, sources, n, &options, ret_set);
@@ -560,32 +560,34 @@ enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const 
 	return status;
 }
 
-enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
-        const struct ht_arg *args, size_t n_args, const struct ht_view *view, ht_table **ret_table)
+enum ht_status ht_ask(ht_ctx *ctx, ht_set *const *sets, size_t n_sets, const struct ht_query *query,
+        ht_table **ret_table)
 {
 	struct ht_arena scratch;
 	struct ht_view taken = { 0 };
-	struct ht_question question = { .name = name, .args = args, .n_args = n_args };
+	struct ht_query q;
+	ht_error_clear(ctx);
+	HT_TRY(ht_query_take(ctx, query, &q));
+	struct ht_question question = { .name = q.name, .args = q.args, .n_args = q.n_args };
 	struct ht_run run = { .ctx = ctx,
 		.policy = &ht_own_policy,
 		.scratch = &scratch,
-		.view = view ? &taken : NULL,
+		.view = q.view ? &taken : NULL,
 		.question = &question };
-	ht_set *instead;
-	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, view, &taken));
+	ht_set *input;
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_view, offset, q.view, &taken));
 	question.view = taken;
-	HT_TRY(ht_run_open_instead(ctx, name, sets, n_sets, args, n_args, &instead));
-	if (instead) {
-		sets = &instead;
+	HT_TRY(ht_run_open_input(ctx, q.name, sets, n_sets, q.args, q.n_args, &input));
+	if (input) {
+		sets = &input;
 		n_sets = 1;
 	}
 	ht_arena_init(&scratch, ctx->mem);
-	enum ht_status status = ht_run_start(&run, name, sets, n_sets);
+	enum ht_status status = ht_run_start(&run, q.name, sets, n_sets);
 	if (status == HT_OK)
-		status = run_analysis(&run, sets, args, n_args, ret_table);
+		status = run_analysis(&run, sets, q.args, q.n_args, ret_table);
 	ht_arena_done(&scratch);
-	ht_close(instead);
+	ht_close(input);
 	/* tables are filled without a context at hand: give their failure its text here */
 	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;
 }

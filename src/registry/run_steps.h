@@ -11,10 +11,10 @@
 #include "registry/registry.h"
 #include "registry/run_part.h"
 
-/* What a parameter names instead of the traces (info.instead), or what is attached of that kind, opened as a set that
+/* What a parameter names instead of the traces (info.input_param), or what is attached of that kind, opened as a set that
  * the caller closes; NULL when there is none. */
-enum ht_status ht_run_open_instead(ht_ctx *ctx, const char *name, ht_set *const *sets,
-        size_t n_sets, const struct ht_arg *args, size_t n_args, ht_set **ret_set) HT_MUST_USE;
+enum ht_status ht_run_open_input(ht_ctx *ctx, const char *name, ht_set *const *sets, size_t n_sets,
+        const struct ht_arg *args, size_t n_args, ht_set **ret_set) HT_MUST_USE;
 /* Which analysis, over which sets; ctx, scratch and view are the caller's. */
 enum ht_status ht_run_start(
         struct ht_run *run, const char *name, ht_set *const *sets, size_t n_sets) HT_MUST_USE;

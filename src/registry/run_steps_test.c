@@ -49,8 +49,10 @@ static enum ht_status run(struct fixture *f, const struct ht_analysis_info *info
 	ht_table *table = NULL;
 	*heard = (struct heard){ info->title, heard->waits_for_ranks, 0, 0 };
 	ht_ctx_set_progress(f->ctx, progress, heard);
-	enum ht_status status = ht_run(f->ctx, info->name, f->sets, info->n_sets, args,
-	        info->sides[0] ? 2 : 1, NULL, &table);
+	enum ht_status status = ht_ask(f->ctx, f->sets, info->n_sets,
+	        &(struct ht_query){
+	                sizeof(struct ht_query), info->name, args, info->sides[0] ? 2 : 1, NULL },
+	        &table);
 	ht_ctx_set_progress(f->ctx, NULL, NULL);
 	if (status != HT_OK)
 		assert_null(table);

@@ -2,6 +2,7 @@
 /* Sets in shares: described, joined, computed apart and merged, every analysis gives the bytes of one process. */
 #include "holotrace.h"
 #include "base/sink_test_help.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 
@@ -45,20 +46,21 @@ static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 	for (size_t i = 0; i < n; i++)
 		sizes[i] = ht_listing_size_bytes(listing, i);
 	check(ctx, ht_deal(ctx, sizes, n, s->n, shares));
-	options.listed = true;
+	struct ht_open_own mine = { .listed = true };
+	options.own = &mine;
 	for (size_t k = 0; k < s->n; k++) {
 		const char *sources[16];
 		size_t n_own = 0;
 		struct ht_sink sink = { memory_write, &s->told[k] };
 		struct claim claim = { shares, k, 0 };
-		options.claim = s->n % 2 ? is_mine : NULL;
-		options.claim_user = &claim;
+		mine.claim = s->n % 2 ? is_mine : NULL;
+		mine.claim_user = &claim;
 		for (size_t i = 0; i < n; i++)
-			if (shares[i] == k || options.claim)
+			if (shares[i] == k || mine.claim)
 				sources[n_own++] = ht_listing_source(listing, i);
 		if (n_own) {
 			check(ctx, ht_open(ctx, sources, n_own, &options, &s->own[k]));
-			assert_int_equal(claim.n_asked, options.claim ? n : 0);
+			assert_int_equal(claim.n_asked, mine.claim ? n : 0);
 			check(ctx, ht_set_describe(ctx, s->own[k], true, &sink));
 		} else {
 			check(ctx, ht_missing_describe(ctx, NULL, 0, &sink));
@@ -107,8 +109,10 @@ static ht_table *run_shares(ht_ctx *ctx, const struct ht_analysis_info *info,
 		ht_bundle *made, *read;
 		for (size_t side = 0; side < info->n_sets; side++)
 			sets[side] = sides[side].joined[k];
-		check(ctx, ht_bundle_make(
-		                   ctx, info->name, sets, info->n_sets, args, n_args, NULL, &made));
+		check(ctx, ht_bundle_make(ctx, sets, info->n_sets,
+		                   &(struct ht_query){ sizeof(struct ht_query), info->name, args,
+		                           n_args, NULL },
+		                   &made));
 		check(ctx, ht_bundle_write(ctx, made, &sink));
 		check(ctx, ht_bundle_read(ctx, text.data, text.n, &read));
 		free(text.data);
@@ -153,8 +157,10 @@ static void compare_all(size_t n_shares, const struct ht_arg *args, size_t n_arg
 		ht_table *table;
 		if (info->files || info->sides[0])
 			continue;
-		enum ht_status status =
-		        ht_run(ctx, info->name, whole, info->n_sets, args, n_args, NULL, &table);
+		enum ht_status status = ht_ask(ctx, whole, info->n_sets,
+		        &(struct ht_query){
+		                sizeof(struct ht_query), info->name, args, n_args, NULL },
+		        &table);
 		if (status == HT_USAGE)
 			continue; /* it does not take these arguments */
 		check(ctx, status);
@@ -197,8 +203,11 @@ static void test_ranks_elsewhere_are_refused(void **state)
 	(void)state;
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	open_shares(ctx, in_tree("examples/ddp"), &s);
-	assert_int_equal(
-	        ht_run(ctx, "kernel-types", &s.joined[0], 1, NULL, 0, NULL, &table), HT_MISSING);
+	assert_int_equal(ht_ask(ctx, &s.joined[0], 1,
+	                         &(struct ht_query){
+	                                 sizeof(struct ht_query), "kernel-types", NULL, 0, NULL },
+	                         &table),
+	        HT_MISSING);
 	assert_non_null(strstr(ht_error(ctx)->message, "is with another process"));
 	/* bytes that are damaged or something else */
 	struct ht_description told = { s.told[0].data, s.told[0].n };

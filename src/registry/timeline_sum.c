@@ -13,6 +13,7 @@
  * Example: of a kernel from 0 to 10 us and a copy from 8 to 12 us, [5, 20) has 5 us of compute and 4 us of
  * memcpy, and the device is idle for 8 us.
  */
+#include "base/options.h"
 #include "registry/timeline.h"
 #include "store/trace.h"
 
@@ -341,20 +342,23 @@ static enum ht_status make_sums(ht_ctx *ctx, const ht_timeline *const *timelines
 }
 
 enum ht_status ht_timeline_sum(ht_ctx *ctx, const ht_timeline *const *timelines, size_t n_timelines,
-        const char *tracks, int64_t from_ns, int64_t to_ns, const char *by, ht_table **ret_table)
+        const struct ht_sum_options *options, ht_table **ret_table)
 {
-	bool by_name = !strcmp(by, "name");
+	struct ht_sum_options o;
 	ht_table *table;
 	ht_error_clear(ctx);
-	if (!by_name && strcmp(by, "class") != 0)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "by %s: expected class or name", by);
-	if (to_ns < from_ns)
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_sum_options, by, options, &o));
+	bool by_name = o.by && !strcmp(o.by, "name");
+	if (o.by && !by_name && strcmp(o.by, "class") != 0)
+		return ht_fail(
+		        ctx, HT_USAGE, NULL, -1, NULL, "by %s: expected class or name", o.by);
+	if (o.to_ns < o.from_ns)
 		return ht_fail(
 		        ctx, HT_USAGE, NULL, -1, NULL, "the selection ends before it begins");
 	HT_TRY(ht_table_new(ctx, "Selection", by_name ? name_columns : class_columns,
 	        by_name ? HT_COUNT(name_columns) : HT_COUNT(class_columns), &table));
-	enum ht_status status =
-	        make_sums(ctx, timelines, n_timelines, tracks, from_ns, to_ns, by_name, table);
+	enum ht_status status = make_sums(
+	        ctx, timelines, n_timelines, o.tracks, o.from_ns, o.to_ns, by_name, table);
 	if (status != HT_OK) {
 		ht_table_free(table);
 		return status;

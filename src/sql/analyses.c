@@ -110,7 +110,7 @@ static enum ht_status read_argument(ht_ctx *ctx, struct ht_arena *arena,
 	const struct ht_param *param = n ? find_param(info, at, n) : NULL;
 	if (!param)
 		return fail_argument(ctx, info, at, n ? n : strcspn(at, ",;"));
-	if (info->instead && !strcmp(param->name, info->instead))
+	if (info->input_param && !strcmp(param->name, info->input_param))
 		return ht_fail(ctx, HT_USAGE, NULL, -1, "open it with holotrace itself",
 		        "%s: a query opens no files", param->name);
 	at += n;
@@ -168,8 +168,9 @@ static enum ht_status run_sets(struct ht_sql_session *s, const struct ht_analysi
 		        "a query opens no files; give it beside the query: holotrace sql TRACE --base "
 		        "OTHER, run.sql(query, base=other)",
 		        "it compares with another run, and none is given");
-	return ht_run(s->ctx, info->name, compares ? sets : &s->set, compares ? 2 : 1, args, n_args,
-	        NULL, ret_table);
+	return ht_ask(s->ctx, compares ? sets : &s->set, compares ? 2 : 1,
+	        &(struct ht_query){ sizeof(struct ht_query), info->name, args, n_args, NULL },
+	        ret_table);
 }
 
 static enum ht_status run(struct ht_sql_session *s, const struct ht_result_source *source,

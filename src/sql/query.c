@@ -16,6 +16,7 @@
 #include "base/list.h"
 #include "registry/origin.h"
 #include "registry/params.h"
+#include "holotrace/own.h"
 
 /* ---- parameters ---- */
 

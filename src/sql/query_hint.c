@@ -9,6 +9,7 @@
 #include "sql/query.h"
 
 #include "registry/registry.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -243,7 +243,7 @@ static const char *list_arguments(struct ht_arena *arena, const struct ht_analys
 	const char *text = "";
 	for (size_t i = 0; text && i < info->n_params; i++) {
 		const struct ht_param *param = &info->params[i];
-		if (info->instead && !strcmp(param->name, info->instead))
+		if (info->input_param && !strcmp(param->name, info->input_param))
 			continue;
 		text = ht_arena_printf(arena, "%s%s%s%s%s", text, *text ? ", " : "", param->name,
 		        param->choices ? "=" : "", param->choices ? param->choices : "");

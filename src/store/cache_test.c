@@ -4,6 +4,7 @@
  */
 #include "store/cache.h"
 
+#include "holotrace/own.h"
 #include "base/mem.h"
 #include "base/platform.h"
 #include "base/temp.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
 #include <cmocka.h>
 
 #define CAP (1 << 30)

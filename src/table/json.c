@@ -21,6 +21,7 @@
 #include "table/format.h"
 #include "table/json.h"
 #include "table/note.h"
+#include "holotrace/own.h"
 
 void ht_out_member(struct ht_out *out, const char *key, const char *text)
 {
@@ -187,8 +188,9 @@ static void write_page_rest(struct ht_out *out, const ht_table *table)
 enum ht_status ht_render_json(
         struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
 {
+	bool for_page = options->own && options->own->for_page;
 	ht_out_char(out, '{');
-	if (!options->for_page)
+	if (!for_page)
 		ht_json_envelope(out, table);
 	ht_out_member(out, "title", table->title);
 	ht_out_str(out, ",\n");
@@ -197,11 +199,11 @@ enum ht_status ht_render_json(
 	ht_json_columns(out, table);
 	ht_out_str(out, ",\n\"rows\":[");
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
-		write_row(out, table, row, options->for_page);
+		write_row(out, table, row, for_page);
 	ht_out_str(out, "],\n");
 	ht_json_notes(out, table);
 	ht_out_str(out, ",\n");
-	if (options->for_page)
+	if (for_page)
 		write_page_rest(out, table);
 	else
 		ht_json_rest(out, table);

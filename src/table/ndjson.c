@@ -11,6 +11,7 @@
  */
 #include "table/escape.h"
 #include "table/json.h"
+#include "holotrace/own.h"
 
 /* What the pieces are written to: a sink that has no line breaks. */
 struct line {
@@ -64,6 +65,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row, boo
 enum ht_status ht_render_ndjson(
         struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
 {
+	bool for_page = options->own && options->own->for_page;
 	struct line line = { out };
 	const struct ht_sink sink = { write_flat, &line };
 	struct ht_out flat;
@@ -71,7 +73,7 @@ enum ht_status ht_render_ndjson(
 	HT_TRY(write_begin(&flat, table));
 	ht_out_char(out, '\n');
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
-		write_row(out, table, row, options->for_page);
+		write_row(out, table, row, for_page);
 	ht_out_init(&flat, out->ctx, &sink);
 	HT_TRY(write_end(&flat, table));
 	ht_out_char(out, '\n');

@@ -4,6 +4,8 @@
  */
 #include "table/render.h"
 
+#include "holotrace/own.h"
+
 #include "base/mem.h"
 #include "base/options.h"
 #include "table/escape.h"
@@ -69,7 +71,7 @@ enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
 {
 	struct ht_render_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, for_page, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, own, options, &taken));
 	const struct renderer *renderer = find(format);
 	if (!renderer)
 		return unknown_format(ctx, format);

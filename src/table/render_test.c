@@ -9,6 +9,7 @@
 #include "table/escape.h"
 #include "table/format.h"
 #include "base/utf8.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 
@@ -336,8 +337,8 @@ static void test_json_for_page(void **state)
 	static const struct ht_column wide[] = { { "at_ns", HT_TIME, HT_KEY, "when", NULL },
 		{ "id", HT_U64, HT_KEY, "which", NULL },
 		{ "share", HT_RATIO, HT_MEASURE, "how much", NULL } };
-	static const struct ht_render_options page = { .struct_size = sizeof page,
-		.for_page = true };
+	static const struct ht_render_own own = { .for_page = true };
+	static const struct ht_render_options page = { .struct_size = sizeof page, .own = &own };
 	ht_table *t;
 	assert_ok(ht_table_new(*state, "T", wide, HT_COUNT(wide), &t));
 	static const int64_t times[] = { 9007199254740991, 9007199254740992, -9007199254740992 };

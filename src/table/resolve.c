@@ -5,6 +5,7 @@
 #include "table/resolve.h"
 
 #include "table/storage.h"
+#include "holotrace/own.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "model/numbers/stats.h"
 #include "model/origin/regions.h"
 #include "model/serving/phases.h"
-#include "verdict/telling.h"
+#include "verdict/report_text.h"
 
 #include <string.h>
 

@@ -65,6 +65,13 @@ def test_structs_that_are_filled_in_start_with_their_size(header):
         assert re.search(rf"struct {name} \{{\s*size_t struct_size;", text), name
 
 
+def test_both_headers_have_one_status():
+    """Each may stand alone, or both be included, in any order: what they say twice is the same."""
+    texts = [re.search(r"^#ifndef HT_STATUS_DEFINED.*?^#endif$", path.read_text(), re.M | re.S)[0]
+             for path in (abi.ROOT / "include" / "holotrace" / "core.h", abi.ROOT / "include" / "holotrace-record.h")]
+    assert texts[0] == texts[1] and "enum ht_status {" in texts[0]
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
 @pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
 @pytest.mark.parametrize("standard", ["c99", "c11", "c2x"])
@@ -89,7 +96,7 @@ def test_size_zero_means_the_first_published_struct():
     uses = [(path, struct, last) for path in sorted((abi.ROOT / "src").rglob("*.c")) if "_test" not in path.name
             for struct, last in re.findall(r"HT_OPTIONS_TAKE\(\s*\w+,\s*(\w+),\s*(\w+),", path.read_text())]
     assert {struct for _, struct, _ in uses} == {
-        name for name in abi.structs(abi.text_of(abi.HEADER)) if name.endswith("_options") or name in ("ht_view", "ht_mcp_host")}
+        name for name in abi.structs(abi.text_of(abi.HEADER)) if name.endswith("_options") or name in ("ht_view", "ht_query", "ht_mcp_host")}
     for path, struct, last in uses:
         assert last == first_published(struct), f"{path.name}: struct {struct}"
 

@@ -24,6 +24,7 @@
 #include "store/import_stats.h"
 #include "store/set.h"
 #include "store/trace_refs.h"
+#include "holotrace/own.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -224,7 +225,8 @@ static struct reading read_text(
 {
 	char path[TEST_FILE_PATH];
 	const char *source = path;
-	struct ht_open_options options = { .no_cache = true, .chunk_bytes = chunk_bytes };
+	const struct ht_open_own own = { .chunk_bytes = chunk_bytes };
+	struct ht_open_options options = { .no_cache = true, .own = &own };
 	struct reading r = { 0 };
 	ht_set *set;
 	int fd = test_file_open(path);

@@ -13,6 +13,7 @@
 #define HT_FUZZ_H
 
 #include "holotrace.h"
+#include "holotrace/own.h"
 
 #include "store/trace_refs.h"
 #include "base/hash.h"
@@ -171,8 +172,9 @@ static inline enum ht_status fuzz_read_once(const char *path, const char *reader
 static inline enum ht_status fuzz_open(
         ht_ctx *ctx, const char *path, size_t chunk_bytes, const char *cache_dir, ht_set **ret_set)
 {
+	const struct ht_open_own own = { .chunk_bytes = chunk_bytes };
 	struct ht_open_options options = {
-		.no_cache = !cache_dir, .cache_dir = cache_dir, .chunk_bytes = chunk_bytes
+		.no_cache = !cache_dir, .cache_dir = cache_dir, .own = &own
 	};
 	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
 	if (status != HT_OK)
@@ -191,7 +193,8 @@ static inline enum ht_status fuzz_run(
         ht_ctx *ctx, ht_set *set, const char *name, const char *format, const struct ht_view *view)
 {
 	ht_table *table;
-	enum ht_status status = ht_run(ctx, name, &set, 1, NULL, 0, view, &table);
+	enum ht_status status = ht_ask(ctx, &set, 1,
+	        &(struct ht_query){ sizeof(struct ht_query), name, NULL, 0, view }, &table);
 	if (status != HT_OK)
 		return status;
 	struct fuzz_text text = { 0 };

@@ -28,7 +28,9 @@ static int64_t attach_sum(ht_ctx *ctx, ht_set *set, const char *verb, const char
 	ht_table *table;
 	struct ht_view view = { .columns = columns };
 	int64_t sum = 0;
-	if (ht_run(ctx, verb, &set, 1, NULL, 0, &view, &table) != HT_OK) {
+	if (ht_ask(ctx, &set, 1,
+	            &(struct ht_query){ sizeof(struct ht_query), verb, NULL, 0, &view },
+	            &table) != HT_OK) {
 		FUZZ_REQUIRE(*ht_error(ctx)->message);
 		return -1;
 	}
@@ -96,7 +98,10 @@ static void attach_ask(const char *path)
 		for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
 			const struct ht_arg view = { "view", views[i] };
 			ht_table *table;
-			if (ht_run(ctx, "attribution", &set, 1, &view, 1, NULL, &table) == HT_OK)
+			if (ht_ask(ctx, &set, 1,
+			            &(struct ht_query){ sizeof(struct ht_query), "attribution",
+			                    &view, 1, NULL },
+			            &table) == HT_OK)
 				ht_table_free(table);
 		}
 		(void)fuzz_run(ctx, set, "info", "csv", NULL);

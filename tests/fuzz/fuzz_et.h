@@ -14,8 +14,9 @@ static inline enum ht_status fuzz_et_run(
 {
 	struct ht_arg args[] = { { "et", path }, { "view", view } };
 	ht_table *table;
-	enum ht_status status =
-	        ht_run(ctx, name, &kineto, kineto ? 1 : 0, args, view ? 2 : 1, NULL, &table);
+	enum ht_status status = ht_ask(ctx, &kineto, kineto ? 1 : 0,
+	        &(struct ht_query){ sizeof(struct ht_query), name, args, view ? 2 : 1, NULL },
+	        &table);
 	if (status != HT_OK) {
 		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);
 		return status;

@@ -63,7 +63,10 @@ static void iterations_ask(const uint8_t *data, size_t size)
 	ht_table *table;
 	if (fuzz_open(ctx, path, 0, NULL, &set) == HT_OK) {
 		struct ht_view view = { .columns = "iterations,wall_ns,requests,tokens" };
-		FUZZ_REQUIRE(ht_run(ctx, "iterations", &set, 1, NULL, 0, &view, &table) == HT_OK);
+		FUZZ_REQUIRE(ht_ask(ctx, &set, 1,
+		                     &(struct ht_query){ sizeof(struct ht_query), "iterations",
+		                             NULL, 0, &view },
+		                     &table) == HT_OK);
 		int64_t sum = 0;
 		for (size_t row = 0; row < ht_table_n_rows(table); row++) {
 			sum += ht_table_i64(table, row, 0);

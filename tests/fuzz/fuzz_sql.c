@@ -6,6 +6,7 @@
  * behind or write a file. ht_sql_statement never answers more bytes than there are.
  */
 #include "fuzz.h"
+#include "holotrace/own.h"
 
 static const char sql_trace[] =
         "{\"schemaVersion\": 1, \"traceEvents\": [\n"

@@ -10,10 +10,10 @@
 static enum ht_status tables_open(
         ht_ctx *ctx, const char *path, const char *reader, size_t chunk_bytes, ht_set **ret_set)
 {
-	struct ht_open_options options = { .struct_size = sizeof options,
-		.no_cache = true,
-		.reader = reader,
-		.chunk_bytes = chunk_bytes };
+	const struct ht_open_own own = { .chunk_bytes = chunk_bytes };
+	struct ht_open_options options = {
+		.struct_size = sizeof options, .no_cache = true, .reader = reader, .own = &own
+	};
 	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
 	if (status != HT_OK)
 		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);

@@ -64,7 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	ht_table *table;
 	struct ht_view only = { .where = filter };
-	if (ht_run(where.ctx, "events", &where.set, 1, NULL, 0, &only, &table) == HT_OK) {
+	if (ht_ask(where.ctx, &where.set, 1,
+	            &(struct ht_query){ sizeof(struct ht_query), "events", NULL, 0, &only },
+	            &table) == HT_OK) {
 		FUZZ_REQUIRE(ht_table_n_rows(table) <= 3);
 		ht_table_free(table);
 	}

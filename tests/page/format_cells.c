@@ -2,10 +2,13 @@
 /*
  * format_cells.c - values and names as the terminal writes them, for the comparison with the page.
  *
- * Reads lines "TYPE ROLE UNIT VALUE" (numbers) or "name WIDTH TEXT"; writes one text per line.
+ * Reads lines "TYPE ROLE UNIT VALUE" (numbers), "name WIDTH TEXT", or "names WIDTH TEXT TEXT ..." (those of one list); writes one
+ * text per line, or those of a list with tabs between.
  */
+#include "table/brief.h"
 #include "table/format.h"
 #include "table/shorten.h"
+#include "table/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,13 +58,49 @@ static void write_name(char *line)
 	free(shown);
 }
 
+static void need(enum ht_status status)
+{
+	if (status != HT_OK)
+		exit(1);
+}
+
+static void write_names(char *line)
+{
+	static const struct ht_column column = { .name = "name", .type = HT_STR };
+	ht_ctx *ctx;
+	ht_table *table;
+	struct ht_arena arena;
+	struct ht_brief *briefs;
+	strtok(line, "\t");
+	size_t width = strtoul(strtok(NULL, "\t"), NULL, 10);
+	need(ht_ctx_new(&ctx));
+	need(ht_table_new(ctx, "", &column, 1, &table));
+	for (char *name = strtok(NULL, "\t"); name; name = strtok(NULL, "\t")) {
+		ht_table_row(table);
+		ht_table_put_str(table, 0, name);
+	}
+	need(ht_table_finish(ctx, table));
+	ht_arena_init(&arena, ctx->mem);
+	need(ht_brief_make(ctx, table, 0, width, &arena, &briefs));
+	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
+		const struct ht_brief *brief = &briefs[ht_cells_at(table, 0)->str[row]];
+		printf("%s%.*s", row ? "\t" : "", (int)brief->n, brief->text);
+	}
+	puts("");
+	ht_arena_done(&arena);
+	ht_table_free(table);
+	ht_ctx_free(ctx);
+}
+
 int main(void)
 {
 	char *line = NULL;
 	size_t room = 0;
 	while (getline(&line, &room, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "name\t", 5) == 0)
+		if (strncmp(line, "names\t", 6) == 0)
+			write_names(line);
+		else if (strncmp(line, "name\t", 5) == 0)
 			write_name(line);
 		else
 			write_number(line);

@@ -105,6 +105,24 @@ def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
 
 
 @needs_node
+def test_names_of_a_list_are_those_of_the_terminal(terminal, tmp_path):
+    """Lists with long fronts in common, of real names and random ones; letters of one byte, as a terminal counts cells."""
+    draw = random.Random(56)
+    words = ["void ", "at::native::", "(anonymous namespace)::", "gemm", "_", "<", ">", "(int)", "::", "128x64", "Functor", "f32", ", ", "a"]
+    lists = [[name for name in NAMES if name and name.isascii()]]
+    for _ in range(400):
+        front = "".join(draw.choice(words) for _ in range(draw.randrange(1, 14)))
+        back = "".join(draw.choice(words) for _ in range(draw.randrange(0, 14)))
+        lists.append(sorted({(front + draw.choice(words) + draw.choice(words) + back).strip() or "x" for _ in range(draw.randrange(2, 7))}))
+    cases = [(names, width) for names in lists for width in (5, 12, 16, 24, 40, 60)]
+    expected = terminal([f"names\t{width}\t" + "\t".join(names) + "\n" for names, width in cases])
+    shown = evaluate(tmp_path, 'import { shortNames } from "./ui/brief";\n'
+                               "answer = input.map(([names, width]) => [...shortNames(names, width).values()].join('\\t'));", cases)
+    wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
+    assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:3]}"
+
+
+@needs_node
 def test_names_of_a_list_stay_apart(tmp_path):
     """Of the same length and shorter than each other by a middle that all tools cut."""
     front, back = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_", "_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas"

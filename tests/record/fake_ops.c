@@ -149,7 +149,7 @@ static void schedule(void)
 	o.schedule = (struct ht_record_schedule){ 3, 1, 1, 2, 1 };
 	o.on_cycle = count_cycle;
 	o.user = &n_cycles;
-	need(ht_record_step() == EINVAL, "a step before the start");
+	need(ht_record_step() == HT_USAGE, "a step before the start");
 	need(ht_record_register(path, &o) == 0, "register");
 	need(ht_record_start() == 0, "start");
 	for (int i = 0; i < 10; i++) {
@@ -211,15 +211,15 @@ static void repeat(void)
 static void no_capture(void)
 {
 	need(ht_record_output_path() == NULL, "no path before the first registration");
-	need(ht_record_start() == EINVAL, "start without a registration");
+	need(ht_record_start() == HT_USAGE, "start without a registration");
 	enlist();
 	struct ht_record_options o = options();
-	need(ht_record_register("/nowhere/x.json", &o) == EALREADY, "a second registration");
+	need(ht_record_register("/nowhere/x.json", &o) == HT_USAGE, "a second registration");
 	need(strcmp(ht_record_output_path(), path) == 0, "the first path stays");
 	loop(0);
 	need(ht_record_is_registered() && !ht_record_is_running(), "state");
 	need(ht_record_unregister() == 0, "unregister");
-	need(ht_record_register("/nowhere/x.json", NULL) == ENOENT, "no such folder");
+	need(ht_record_register("/nowhere/x.json", NULL) == HT_IO, "no such folder");
 	need(!ht_record_is_registered(), "state after a failure");
 }
 

@@ -235,23 +235,42 @@ static void test_sums_of_a_selection(void **state)
 	ht_timeline *timeline = open_small(f->ctx);
 	const ht_timeline *const one[] = { timeline };
 	ht_table *table;
-	assert_int_equal(
-	        ht_timeline_sum(f->ctx, one, 1, NULL, 5000, 20000, "class", &table), HT_OK);
+	assert_int_equal(ht_timeline_sum(f->ctx, one, 1,
+	                         &(struct ht_sum_options){ sizeof(struct ht_sum_options), 5000,
+	                                 20000, NULL, "class" },
+	                         &table),
+	        HT_OK);
 	check_class(table, "compute", 1, 5000, 5000);
 	check_class(table, "memcpy", 1, 4000, 4000);
 	check_class(table, "idle", 0, 8000, 8000);
 	check_class(table, "annotation", 1, 15000, 15000);
 	check_class(table, "cpu_op", 2, 6000, 5000); /* one inside the other */
 	ht_table_free(table);
-	assert_int_equal(ht_timeline_sum(f->ctx, one, 1, NULL, 0, 30000, "name", &table), HT_OK);
+	assert_int_equal(ht_timeline_sum(f->ctx, one, 1,
+	                         &(struct ht_sum_options){
+	                                 sizeof(struct ht_sum_options), 0, 30000, NULL, "name" },
+	                         &table),
+	        HT_OK);
 	assert_string_equal(ht_table_str(table, 0, 0), "ProfilerStep#7");
 	assert_string_equal(ht_table_str(table, 1, 0), "gemm");
 	assert_int_equal(ht_table_i64(table, 1, 3), 10000);
 	assert_int_equal(ht_table_i64(table, 1, 6), ht_event_id(0, 3));
 	ht_table_free(table);
-	assert_int_equal(ht_timeline_sum(f->ctx, one, 1, "0:x", 0, 1, "name", &table), HT_USAGE);
-	assert_int_equal(ht_timeline_sum(f->ctx, one, 1, NULL, 1, 0, "name", &table), HT_USAGE);
-	assert_int_equal(ht_timeline_sum(f->ctx, one, 1, NULL, 0, 1, "x", &table), HT_USAGE);
+	assert_int_equal(ht_timeline_sum(f->ctx, one, 1,
+	                         &(struct ht_sum_options){
+	                                 sizeof(struct ht_sum_options), 0, 1, "0:x", "name" },
+	                         &table),
+	        HT_USAGE);
+	assert_int_equal(ht_timeline_sum(f->ctx, one, 1,
+	                         &(struct ht_sum_options){
+	                                 sizeof(struct ht_sum_options), 1, 0, NULL, "name" },
+	                         &table),
+	        HT_USAGE);
+	assert_int_equal(
+	        ht_timeline_sum(f->ctx, one, 1,
+	                &(struct ht_sum_options){ sizeof(struct ht_sum_options), 0, 1, NULL, "x" },
+	                &table),
+	        HT_USAGE);
 	ht_timeline_close(timeline);
 }
 
@@ -266,8 +285,11 @@ static void test_only_the_tracks_that_are_asked_for(void **state)
 	ht_table *table;
 	assert_true(ht_timeline_span(timeline, 4, &track, &span));
 	snprintf(tracks, sizeof tracks, "3:0,0:%zu", track);
-	assert_int_equal(
-	        ht_timeline_sum(f->ctx, one, 1, tracks, 5000, 20000, "class", &table), HT_OK);
+	assert_int_equal(ht_timeline_sum(f->ctx, one, 1,
+	                         &(struct ht_sum_options){ sizeof(struct ht_sum_options), 5000,
+	                                 20000, tracks, "class" },
+	                         &table),
+	        HT_OK);
 	assert_int_equal(ht_table_n_rows(table), 2);
 	check_class(table, "memcpy", 1, 4000, 4000);
 	check_class(table, "idle", 0, 11000, 11000);
@@ -308,8 +330,16 @@ static void test_ranks_are_on_the_clock_of_the_tables(void **state)
 	};
 	ht_table *calls, *events;
 	size_t n_waits = 0;
-	assert_int_equal(ht_run(f->ctx, "collectives", &set, 1, args, 2, NULL, &calls), HT_OK);
-	assert_int_equal(ht_run(f->ctx, "events", &set, 1, NULL, 0, &view, &events), HT_OK);
+	assert_int_equal(
+	        ht_ask(f->ctx, &set, 1,
+	                &(struct ht_query){ sizeof(struct ht_query), "collectives", args, 2, NULL },
+	                &calls),
+	        HT_OK);
+	assert_int_equal(
+	        ht_ask(f->ctx, &set, 1,
+	                &(struct ht_query){ sizeof(struct ht_query), "events", NULL, 0, &view },
+	                &events),
+	        HT_OK);
 	assert_true(ht_table_n_rows(events) > 100);
 	for (size_t i = 0; i < ht_set_n_ranks(set); i++) {
 		ht_timeline *timeline;
@@ -358,7 +388,11 @@ static void test_a_collective_is_linked_with_itself_on_other_ranks(void **state)
 	const struct ht_arg args[] = { { "view", "calls" }, { "step", "all" } };
 	ht_table *calls;
 	ht_timeline *timeline;
-	assert_int_equal(ht_run(f->ctx, "collectives", &set, 1, args, 2, NULL, &calls), HT_OK);
+	assert_int_equal(
+	        ht_ask(f->ctx, &set, 1,
+	                &(struct ht_query){ sizeof(struct ht_query), "collectives", args, 2, NULL },
+	                &calls),
+	        HT_OK);
 	assert_int_equal(ht_timeline_open(f->ctx, set, 0, &timeline), HT_OK);
 	size_t n_seen = 0;
 	for (size_t row = 0; row < ht_table_n_rows(calls); row++) {

@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "base/status.h"
+#include "holotrace/own.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -106,8 +107,9 @@ static bool append(void *user, const void *bytes, size_t n)
 static enum ht_status open_dump(
         ht_ctx *ctx, const char *path, const char *cache, struct ht_sink *sink)
 {
+	const struct ht_open_own own = { .chunk_bytes = 200 };
 	struct ht_open_options options = {
-		.no_cache = !cache, .cache_dir = cache, .chunk_bytes = 200, .recursive = true
+		.no_cache = !cache, .cache_dir = cache, .own = &own, .recursive = true
 	};
 	ht_set *set;
 	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
@@ -202,7 +204,9 @@ static enum ht_status analyse(ht_ctx *ctx, struct ht_sink *sink)
 		if (info->n_sets != 1)
 			continue;
 		ht_table *table;
-		status = ht_run(ctx, info->name, &set, 1, NULL, 0, NULL, &table);
+		status = ht_ask(ctx, &set, 1,
+		        &(struct ht_query){ sizeof(struct ht_query), info->name, NULL, 0, NULL },
+		        &table);
 		for (size_t f = 0; f < ht_n_formats() && status == HT_OK; f++) {
 			status = ht_render(ctx, table, ht_format_at(f)->name, NULL, sink);
 			if (status != HT_OK || f + 1 == ht_n_formats())
@@ -224,7 +228,8 @@ static enum ht_status view(ht_ctx *ctx, struct ht_sink *sink)
 		.where = "(ts_ns > 1us or name ~ aten) and not pid == 3",
 		.top = 3 };
 	ht_table *table;
-	enum ht_status status = ht_run(ctx, "events", &set, 1, NULL, 0, &wanted, &table);
+	enum ht_status status = ht_ask(ctx, &set, 1,
+	        &(struct ht_query){ sizeof(struct ht_query), "events", NULL, 0, &wanted }, &table);
 	if (status == HT_OK) {
 		struct ArrowArrayStream stream;
 		status = ht_table_arrow(ctx, table, &stream);
@@ -249,7 +254,9 @@ static enum ht_status run_each(ht_ctx *ctx, const char *verb, const struct ht_ar
 	enum ht_status status = HT_OK;
 	for (size_t i = 0; i < n && status == HT_OK; i++) {
 		ht_table *table;
-		status = ht_run(ctx, verb, &set, 1, args[i], 3, NULL, &table);
+		status = ht_ask(ctx, &set, 1,
+		        &(struct ht_query){ sizeof(struct ht_query), verb, args[i], 3, NULL },
+		        &table);
 		if (status == HT_OK) {
 			status = ht_render(ctx, table, "csv", NULL, sink);
 			ht_table_free(table);
@@ -305,7 +312,9 @@ static enum ht_status read_npu(ht_ctx *ctx, struct ht_sink *sink)
 	for (size_t i = 0; i < HT_COUNT(asked) && status == HT_OK; i++) {
 		struct ht_arg arg = { "view", asked[i].view };
 		ht_table *table;
-		status = ht_run(ctx, asked[i].verb, &set, 1, &arg, 1, NULL, &table);
+		status = ht_ask(ctx, &set, 1,
+		        &(struct ht_query){ sizeof(struct ht_query), asked[i].verb, &arg, 1, NULL },
+		        &table);
 		if (status == HT_OK) {
 			status = ht_render(ctx, table, "csv", NULL, sink);
 			ht_table_free(table);
@@ -353,7 +362,9 @@ static enum ht_status run_et(ht_ctx *ctx, const char *name, const char *path, co
 {
 	struct ht_arg args[] = { { "et", path }, { "view", view } };
 	ht_table *table;
-	HT_TRY(ht_run(ctx, name, &kineto, kineto ? 1 : 0, args, view ? 2 : 1, NULL, &table));
+	HT_TRY(ht_ask(ctx, &kineto, kineto ? 1 : 0,
+	        &(struct ht_query){ sizeof(struct ht_query), name, args, view ? 2 : 1, NULL },
+	        &table));
 	enum ht_status status = ht_render(ctx, table, "csv", NULL, sink);
 	ht_table_free(table);
 	return status;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorder and its connection to torch, through ctypes."""
 import ctypes
-import errno
 import functools
 import os
 
@@ -48,13 +47,12 @@ def shim():
 
 
 def check(status):
-    """Raise what an errno value of the recorder means."""
+    """Raise what a status of the recorder (enum ht_status) means."""
     if status == 0:
         return
-    text = recorder().ht_record_error().decode(errors="replace") or os.strerror(status)
-    kinds = {errno.EALREADY: UsageError, errno.EINVAL: UsageError, errno.ENOMEM: LimitError,
-             errno.EFBIG: LimitError}
-    raise kinds.get(status, InputError if status in errno.errorcode else Error)(text)
+    text = recorder().ht_record_error().decode(errors="replace")
+    kinds = {1: LimitError, 2: InputError, 3: InputError, 4: LimitError, 5: UsageError, 6: MissingError}
+    raise kinds.get(status, Error)(text)
 
 
 def stats():

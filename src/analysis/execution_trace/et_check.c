@@ -34,9 +34,9 @@ const struct ht_analysis ht_analysis_et_check = {
 	        .n_schemas = 1,
 	        .params = params,
 	        .n_params = HT_COUNT(params),
-	        .instead = "et",
+	        .input_param = "et",
 	        .files = "et",
-	        .beside = "kineto" },
+	        .traces_option = "kineto" },
 	.per_rank = check_rank,
 	.finish = finish,
 };

@@ -158,7 +158,7 @@ const struct ht_analysis ht_analysis_et_nodes = {
 		.params = params,
 		.n_params = HT_COUNT(params),
 		.lists_events = true,
-		.instead = "et",
+		.input_param = "et",
 		.files = "et",
 	},
 	.per_rank = list_rank,

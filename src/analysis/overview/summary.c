@@ -32,7 +32,7 @@
 #include "verdict/make_findings.h"
 #include "verdict/rank_facts.h"
 #include "verdict/slow_steps.h"
-#include "verdict/telling.h"
+#include "verdict/report_text.h"
 #include "model/finding/finding.h"
 #include "model/rows/frame.h"
 

@@ -85,7 +85,7 @@ const struct ht_analysis ht_analysis_what_if = {
 	        .params = params,
 	        .n_params = HT_COUNT(params),
 	        .n_sets = 1,
-	        .instead = "operations" },
+	        .input_param = "operations" },
 	.facts = { [HT_EVENT_FACTS_NODES] = { "nodes", ht_event_node_columns, HT_N_EVENT_COLUMNS },
 	        [HT_EVENT_FACTS_EDGES] = { "edges", ht_event_edge_columns,
 	                HT_N_EVENT_EDGE_COLUMNS },

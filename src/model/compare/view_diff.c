@@ -74,7 +74,7 @@ struct kind {
 	size_t n_keys, n_values;
 	uint8_t keys[2], n_shown_keys;
 	uint8_t values[6], n_shown;
-	uint8_t main, instead; /* values; instead when main is 0 everywhere */
+	uint8_t main, fallback; /* values; the fallback when main is 0 everywhere */
 };
 
 static const struct kind kinds[] = {
@@ -178,7 +178,7 @@ static void put_row(const struct kind *kind, const struct ht_pooled *p, size_t g
 static enum ht_status put_rows(struct ht_run *run, const struct kind *kind, struct ht_pooled *p,
         const struct ht_parts *parts, size_t k, ht_table *table)
 {
-	size_t main = kind->instead;
+	size_t main = kind->fallback;
 	HT_TRY(ht_pooled_parts(p, parts, k));
 	for (size_t i = 0; i < ht_pooled_n(p); i++)
 		for (size_t side = 0; side < 2; side++)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of one list in few characters, so that those that differ look different (as src/table/brief.h does in a terminal):
+// Names of one list in few characters, so that those that differ look different (src/table/brief.c, of letters of one cell the same):
 // what became equal by shortening is shown by some of its front and the word in which it parts from its neighbour.
 import { shortName, visible } from "./format";
 
 // Lists narrower than this show the difference only.
 const HEAD_FROM = 14;
+const TYPE = "void ", NAMELESS = "(anonymous namespace)";
 const JOINS = /[A-Za-z0-9\u0080-\uffff]/;
 
 function sharedFront(a: string, b: string): number {
@@ -13,10 +14,16 @@ function sharedFront(a: string, b: string): number {
   return i;
 }
 
-// What nobody reads at the front of a kernel: its type and namespaces.
-function noise(name: string, most: number): number {
-  const found = /^void (?:(?:\(anonymous namespace\)|[^<(:]|:(?!:))*::)*/.exec(name);
-  return found ? Math.min(found[0].length, most) : 0;
+// What nobody reads at the front of a kernel, among its first n letters: its type and namespaces.
+function noise(name: string, n: number): number {
+  if (n <= TYPE.length || !name.startsWith(TYPE)) return 0;
+  let found = TYPE.length;
+  for (let i = found; i + 1 < n && name[i] !== "<"; i++) {
+    if (n - i > NAMELESS.length && name.startsWith(NAMELESS, i)) i += NAMELESS.length;
+    if (name[i] === "(") break;
+    if (name[i] === ":" && name[i + 1] === ":") found = i + 2;
+  }
+  return found;
 }
 
 function difference(name: string, differsAt: number, max: number): string {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - sets whose ranks are in several processes: found, dealt, described, joined, computed apart.
+ * shares.c - sets whose ranks are in several processes: found, dealt, described, joined, computed apart.
  */
 #include "set.h"
 
@@ -226,8 +226,10 @@ static PyObject *make_entered(
 	ht_bundle *bundle = NULL;
 	if (!call_begin(&call, self->n_jobs, self->memory_limit, NULL))
 		return NULL;
-	enum ht_status status = ht_bundle_make(call.ctx, request->name, sets, request->n_sets,
-	        request->args, request->n_args, &request->view, &bundle);
+	enum ht_status status = ht_bundle_make(call.ctx, sets, request->n_sets,
+	        &(struct ht_query){ sizeof(struct ht_query), request->name, request->args,
+	                request->n_args, &request->view },
+	        &bundle);
 	if (status == HT_OK)
 		status = ht_bundle_write(call.ctx, bundle, &sink);
 	bool ok = call_end(&call, status);
@@ -249,9 +251,10 @@ static PyObject *lacks_entered(
 	struct call call;
 	bool lacks = false;
 	if (!call_begin(&call, self->n_jobs, self->memory_limit, NULL) ||
-	        !call_end(
-	                &call, ht_bundle_lacks_facts(call.ctx, request->name, sets, request->n_sets,
-	                               request->args, request->n_args, &request->view, &lacks)))
+	        !call_end(&call, ht_bundle_lacks_facts(call.ctx, sets, request->n_sets,
+	                                 &(struct ht_query){ sizeof(struct ht_query), request->name,
+	                                         request->args, request->n_args, &request->view },
+	                                 &lacks)))
 		return NULL;
 	return PyBool_FromLong(lacks);
 }

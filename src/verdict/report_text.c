@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * telling.c - see telling.h.
+ * report_text.c - see report_text.h.
  */
-#include "verdict/telling.h"
+#include "verdict/report_text.h"
 
 #include "table/brief.h"
 #include "table/format.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * telling.h - findings of a run as rows: a label, what was found, the events behind it and where to look next.
+ * report_text.h - findings of a run as rows: a label, what was found, the events behind it and where to look next.
  */
-#ifndef HT_VERDICT_TELLING_H
-#define HT_VERDICT_TELLING_H
+#ifndef HT_VERDICT_REPORT_TEXT_H
+#define HT_VERDICT_REPORT_TEXT_H
 
 #include "verdict/findings.h"
 #include "verdict/words.h"
