@@ -4,6 +4,7 @@
  */
 #include "hta/hta_facts.h"
 
+#include "base/checked.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "store/set.h"
@@ -93,7 +94,8 @@ static struct ht_set_facts sum_up(
 		lower(&facts.first_ts_ns, f->first_ts_ns);
 		lower(&facts.first_timed_ns, f->first_timed_ns);
 		if (f->first_span_ns != INT64_MAX)
-			lower(&facts.zero_ns, f->first_span_ns + roster->ranks[i].offset_ns);
+			lower(&facts.zero_ns,
+			        ht_add_sat(f->first_span_ns, roster->ranks[i].offset_ns));
 	}
 	facts.two_steps |= steps.two_steps;
 	int64_t *times[] = { &facts.first_ts_ns, &facts.first_timed_ns, &facts.zero_ns };

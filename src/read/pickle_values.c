@@ -251,7 +251,9 @@ static enum ht_status add_items(
 	HT_TRY(check_items(p, kind, items, n, &depth));
 	HT_TRY(grow_object(p, object_of(p, value), n));
 	struct ht_pk_object *object = object_of(p, value);
-	memcpy((ht_pk *)p->items.data + object->first + object->n, items, n * sizeof *items);
+	if (n)
+		memcpy((ht_pk *)p->items.data + object->first + object->n, items,
+		        n * sizeof *items);
 	object->n += (uint32_t)n;
 	object->depth = depth;
 	return HT_OK;

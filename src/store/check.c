@@ -555,12 +555,37 @@ static bool are_json(const struct ht_trace *t)
 	return sound;
 }
 
+/* No row is on two tracks, or twice on one: who walks all tracks has room for each row once. */
+static enum ht_status are_tracks_apart(ht_ctx *ctx, const struct ht_trace *t, bool *ret_apart)
+{
+	size_t n_words = t->n_ts_ns / 64 + 1, next = 0;
+	uint64_t *seen = ht_mem_zalloc(ctx->mem, n_words * sizeof *seen), twice = 0;
+	if (!seen)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < t->n_track_rows; i++) {
+		uint64_t *word = &seen[t->track_rows[i] / 64],
+		         bit = (uint64_t)1 << t->track_rows[i] % 64;
+		twice |= *word & bit;
+		*word |= bit;
+	}
+	*ret_apart = !twice;
+	for (size_t i = 0; i < t->n_tracks; i++) {
+		*ret_apart &= !t->tracks[i].n || t->tracks[i].first >= next;
+		next = t->tracks[i].n ? t->tracks[i].first + (size_t)t->tracks[i].n : next;
+	}
+	ht_mem_free(ctx->mem, seen, n_words * sizeof *seen);
+	return HT_OK;
+}
+
 static enum ht_status end(ht_ctx *ctx, const void *store, void *facts, bool *sound)
 {
 	const struct ht_trace *t = store;
+	enum ht_status status = HT_OK;
 	*sound = *sound && has_free_slot(t) && are_json(t);
+	if (*sound)
+		status = are_tracks_apart(ctx, t, sound);
 	facts_done(ctx, t, facts);
-	return HT_OK;
+	return status;
 }
 
 /* Names of counters and categories, and the rules that classify: what the small numbers stand for. */

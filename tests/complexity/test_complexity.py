@@ -93,13 +93,14 @@ def test_linear(shape, meter, tmp_path):
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
-def test_many_at_one_moment(meter, tmp_path):
-    """Points of a thread that are all of one moment are looked at once; there must be many until that is noticed."""
-    large = Trace(meter, tmp_path, "all_at_once", 5 * LARGE)
-    seconds, _, code, message = large.run(("what-if",))
+@pytest.mark.parametrize("shape, verb", [("all_at_once", "what-if"), ("devices_and_streams", "collectives")])
+def test_many_of_one(shape, verb, meter, tmp_path):
+    """Points of a thread that are all of one moment, and devices that take turns: it takes many until their square is noticed."""
+    large = Trace(meter, tmp_path, shape, 5 * LARGE)
+    seconds, _, code, message = large.run((verb,))
     assert code == 0, message
-    assert not grows_too_fast(seconds, lambda: large.run(("what-if",))[0],
-                              lambda: Trace(meter, tmp_path, "all_at_once", 5 * SMALL).run(("what-if",))[0]), f"{seconds:.2f} s"
+    assert not grows_too_fast(seconds, lambda: large.run((verb,))[0],
+                              lambda: Trace(meter, tmp_path, shape, 5 * SMALL).run((verb,))[0]), f"{seconds:.2f} s"
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
