@@ -40,6 +40,8 @@ try {
     throw new Error(`the first sentence: ${said}`);
   check("your code", await page.locator(".head .your-code strong").innerText(), "train.py(65): forward");
   await quiet(page);
+  const evidence = await page.locator(".head .code-of a", { hasText: "Show in the timeline" }).getAttribute("href");
+  if (!/\/timeline\?.*base=before.*event=3%3A/.test(evidence)) throw new Error(`the evidence is ${evidence}`);
   // each number with its direction, interval and word
   for (const figure of await page.locator(".figures .figure").allInnerTexts())
     if (!/[+-−]/.test(figure) || !/slower|faster|within noise/.test(figure) || !/95 % interval/.test(figure)) throw new Error(`a figure without noise: ${figure}`);

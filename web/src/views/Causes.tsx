@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What explains the change between two runs: where a step goes in both, on one scale; causes before consequences; and each rank by itself.
 import { Bars, Stretches } from "../ui/charts";
-import type { Run } from "../model";
+import type { Cell, Run } from "../model";
 import { useApp } from "../app/context";
 import { conclusionOf, queryOf } from "../app/Head";
 import { useTable } from "../app/hooks";
 import { Ask, VerbTable } from "../app/parts";
-import { go, linkTo } from "../app/route";
+import { isNamed } from "../app/links";
+import { eventLink, go, linkTo } from "../app/route";
+import { Rows } from "../app/rows";
 import { useMeanSteps } from "./both";
 import type { MeanStep } from "./both";
 import { rankBars } from "./changes";
+import { CodeLine } from "./YourCode";
 
 // The rank that the comparison names, where it names one.
 function useNamedRank(): number | null {
@@ -17,6 +20,26 @@ function useNamedRank(): number | null {
   const { table } = useTable(app.run, "diff", queryOf(app, "diff", { view: "summary" }), app.base?.generation ?? 0);
   const rank = conclusionOf(table)?.values.rank;
   return rank === null || rank === undefined || Number.isNaN(Number(rank)) ? null : Number(rank);
+}
+
+// The line of the cause, and the longest call of it in the timeline, beside the baseline.
+export function CauseLinks(props: { values: Readonly<Record<string, Cell>> }) {
+  const { route, run } = useApp(), { subject, rank, source, kernel } = props.values, name = typeof subject === "string" ? subject : "";
+  const { table } = useTable(run, typeof kernel === "string" && name ? "events" : null, {
+    rank: rank === null || rank === undefined ? route.query.rank : String(rank), span: route.query.span, step: route.query.step, where: isNamed("name", name), columns: "id,dur_ns", sort: "-dur_ns", top: 1,
+  });
+  const rows = table ? new Rows(table) : null, row = rows?.all[0];
+  if (typeof source !== "string" && !row) return null;
+  return (
+    <p class="code-of">
+      {typeof source === "string" ? (
+        <>
+          <span class="dim">Your code:</span> <CodeLine source={source} />{" "}
+        </>
+      ) : null}
+      {rows && row ? <a href={eventLink(route, rows.text(row, "id"))}>Show in the timeline</a> : null}
+    </p>
+  );
 }
 
 const bar = (name: string, step: MeanStep | null, strong: boolean) => (step ? [{ name, strong, parts: step.parts }] : []);

@@ -10,8 +10,7 @@ import { Ask, choicesOf, Empty, options, UrlSwitch, useParam, VerbTable } from "
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { DiffFigures } from "./Against";
-import { Causes } from "./Causes";
-import { CodeLine } from "./YourCode";
+import { CauseLinks, Causes } from "./Causes";
 
 const VIEW_MEASURE: Readonly<Record<string, [difference: string, name: string]>> = {
   rows: ["step_diff_ns", "name"],
@@ -139,13 +138,7 @@ export function Diff() {
         title={`${run.name} against ${base.name}`}
         verb="diff"
         query={{ view: onlyMemory ? "memory" : "summary" }}
-        cause={({ values: { source } }) =>
-          typeof source === "string" ? (
-            <p class="code-of">
-              <span class="dim">Your code:</span> <CodeLine source={source} />
-            </p>
-          ) : null
-        }
+        cause={({ values }) => (onlyMemory ? null : <CauseLinks values={values} />)}
         lead={
           <>
             This run ({run.name}) minus the baseline ({base.name}): {view === "memory" ? "+ holds more memory, − less" : "+ is slower, − is faster"};{" "}
