@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import urllib.parse
 
 import pytest
 
@@ -131,6 +132,27 @@ def test_by_keyboard(tmp_path):
     with served.serving(tmp_path) as url:
         served.wait_ready(url)
         served.drive("walk.mjs", url, "train")
+
+
+def test_gpu_use_and_many_counters(tmp_path):
+    """Kernels [0,4) and [6,10) us and a copy [10,12) us, as in the case of gpu-use; 300 series of counters. One curve can be asked for by its name."""
+    gpu = {"ph": "X", "pid": 0, "tid": 7, "args": {"device": 0, "stream": 7}}
+    events = [dict(gpu, cat="kernel", name="gemm", ts=0, dur=4), dict(gpu, cat="kernel", name="gemm", ts=6, dur=4),
+              dict(gpu, cat="gpu_memcpy", name="Memcpy DtoH (Device -> Pinned)", ts=10, dur=2),
+              {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 12}]
+    events += [{"ph": "C", "pid": 1, "name": f"c{i:03}", "ts": t, "args": {"value": i + t}} for i in range(300) for t in (1, 5)]
+    (tmp_path / "runs" / "run").mkdir(parents=True)
+    (tmp_path / "runs" / "run" / "trace.json").write_text(json.dumps({"traceEvents": events}))
+    with served.serving(tmp_path / "runs") as url:
+        served.wait_ready(url)
+        asked = "runs/run/overlay?name=counters&rank=0&from=0&to=12000&points=100"
+        every = served.get(url, asked)["series"]
+        assert len(every) == 300
+        one = served.get(url, asked + "&series=" + urllib.parse.quote(every[299]["name"]))["series"]
+        assert one == [every[299]] and [point[3] for point in one[0]["points"]] == [300, 304]
+        use = served.get(url, "runs/run/overlay?name=gpu-use&rank=0&from=0&to=12000&points=12")
+        assert use["unit"] == "ratio" and use["series"][0]["range"]["max"] == 1 and use["series"][0]["range"]["min"] == 0
+        served.drive("gpu_use.mjs", url)
 
 
 def test_hostile_names(tmp_path):

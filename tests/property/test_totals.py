@@ -41,7 +41,7 @@ OTHERS = {
     "memory-timeline": "bytes", "memory-curve": "bytes", "memory-events": "allocations", "memory-stats": "allocations",
     "memory-snapshot": "bytes", "critical-path": "the path", "collectives": "calls that have partners",
     "stragglers": "waiting", "distributed": "steps", "et-nodes": "nodes", "et-check": "nodes", "et-link": "nodes",
-    "diff": "two runs", "gate": "two runs", "what-if": "a replay",
+    "topology": "ranks", "gpu-use": "time of devices", "diff": "two runs", "gate": "two runs", "what-if": "a replay",
     "step-changes": "steps"}
 
 

@@ -22,6 +22,7 @@
 #include "json/text.h"
 #include "model/communication/group_axis.h"
 #include "model/run_tree.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

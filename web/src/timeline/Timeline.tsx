@@ -8,11 +8,12 @@ import { useTable } from "../app/hooks";
 import { isTyping } from "../app/keys";
 import { linkTo, parseRoute } from "../app/route";
 import { Rows } from "../app/rows";
-import { human, nsText, shortName } from "../ui/format";
+import { nsText, shortName } from "../ui/format";
 import { deviceWord } from "../views/ranks";
 import { askEvent, askFlows, askOverlay, askSearch, askSums, fetchTile } from "./client";
 import { Baseline } from "./Baseline";
 import { askCounters } from "./counters";
+import { valueText } from "./draw";
 import { markHccl } from "./hccl";
 import { Labels, PinnedLabels } from "./Labels";
 import { layOut, OVERLAYS, processOf, rankKey, trackKey, trackLabel } from "./layout";
@@ -490,7 +491,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
     const time = stage.timeAt(at.x);
     const values = (overlay?.series ?? []).flatMap((series) => {
       const point = series.points.filter(([start]) => start <= time).at(-1);
-      return point ? [`${series.name}: ${human(point[3], { type: "float64", unit: null })} ${overlay?.unit ?? ""}`] : [];
+      return point ? [`${series.name}: ${valueText(point[3], overlay?.unit ?? null)}`] : [];
     });
     if (row?.kind !== "overlay" || values.length === 0) setTip(null);
     else setTip({ x: pointer.clientX, y: pointer.clientY, text: row.label, more: values.slice(0, 8).join(" · ") });
