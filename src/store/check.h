@@ -10,6 +10,8 @@
 
 #include "store/sections.h"
 
+struct ht_step;
+
 /* The sections of struct ht_trace. */
 extern const struct ht_sections ht_trace_sections;
 
