@@ -49,7 +49,7 @@ function Why(props: { late: Table; group: Group }) {
 }
 
 // The groups, slowest first. Only rows in sight exist, however many there are.
-function Slowest(props: { groups: readonly Group[]; axis: Axis; late: Table | null; onGroup: (group: Group) => void }) {
+function Slowest(props: { groups: readonly Group[]; axis: Axis; late: Table | null; parts: Table | null; onGroup: (group: Group) => void }) {
   const { groups, axis, late } = props, box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const known = groups.flatMap((group) => group.own ?? []), from = Math.min(...known.map((one) => one.least)), to = Math.max(...known.map((one) => one.most));
@@ -81,7 +81,8 @@ function Slowest(props: { groups: readonly Group[]; axis: Axis; late: Table | nu
         </div>
       </div>
     </div>
-    {known.length > 0 ? <p class="dim rk-scale">own time: step time less waiting for other ranks, over the steps; from {ns(from)} to {ns(to)}</p> : null}
+    {known.length > 0 ? <p class="dim rk-scale">own time: step time less waiting for other ranks, over the steps; from {ns(from)} to {ns(to)}</p>
+      : props.parts ? <p class="dim rk-scale">own time is n/a: waiting is not known of any rank</p> : null}
     </>
   );
 }
@@ -158,7 +159,7 @@ function Job(props: { places: Table }) {
         </section>
         <section class="block">
           <div class="block-head"><h2>Slowest first <span class="method">{groups.length} {axis.title.toLowerCase()} of {run.name}; band = min to max of the ranks</span></h2></div>
-          <Slowest groups={sorted} axis={axis} late={late} onGroup={(group) => open(group)} />
+          <Slowest groups={sorted} axis={axis} late={late} parts={parts} onGroup={(group) => open(group)} />
           {parts ? <WhereStepsGo parts={parts} ranks={within} /> : <Busy what="Computing where the steps go …" />}
         </section>
       </div>

@@ -2,6 +2,7 @@
 // A large job by nodes and parallel groups: which ranks belong together, and what the engine's numbers of ranks are over each group. Everything is picked from
 // rows of topology, stragglers, distributed and collectives; here are only least, median and most.
 import type { Grid } from "../ui/charts";
+import { median } from "../ui/charts/bins";
 import type { Row, Rows } from "../app/rows";
 
 export interface Axis {
@@ -44,10 +45,9 @@ export function shapeOf(axes: Rows): string {
 export interface Spread { least: number; median: number; most: number }
 
 export function spreadOf(values: readonly (number | null)[]): Spread | null {
-  const known = values.filter((value): value is number => value !== null).sort((a, b) => a - b), half = known.length >> 1;
+  const known = values.filter((value): value is number => value !== null).sort((a, b) => a - b);
   if (known.length === 0) return null;
-  const median = known.length % 2 === 1 ? (known[half] as number) : ((known[half - 1] as number) + (known[half] as number)) / 2;
-  return { least: known[0] as number, median, most: known[known.length - 1] as number };
+  return { least: known[0] as number, median: median(known), most: known[known.length - 1] as number };
 }
 
 export interface Group {

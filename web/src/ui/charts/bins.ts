@@ -15,7 +15,7 @@ export interface Bins {
   spreads: Spread[] | null;          // null: each for itself
 }
 
-const median = (sorted: number[]): number => {
+export const median = (sorted: number[]): number => {
   const half = sorted.length >> 1;
   return sorted.length % 2 === 1 ? (sorted[half] as number) : ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
 };
