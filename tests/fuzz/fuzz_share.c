@@ -88,7 +88,8 @@ static void share_ask(ht_set *joined, const char *name)
 {
 	ht_bundle *bundle;
 	ht_table *table;
-	if (ht_bundle_make(share.ctx, name, &joined, 1, NULL, 0, NULL, &bundle) != HT_OK) {
+	const struct ht_query query = { .struct_size = sizeof query, .name = name };
+	if (ht_bundle_make(share.ctx, &joined, 1, &query, &bundle) != HT_OK) {
 		FUZZ_REQUIRE(*ht_error(share.ctx)->message);
 		return;
 	}
