@@ -13,13 +13,6 @@
 #define SHARE   20
 #define TICK_MS 1000
 
-uint64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Until something changes, but not beyond a time; under the lock. */
 static void wait_until(struct runs *runs, uint64_t end_ms)
 {

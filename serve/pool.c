@@ -4,7 +4,7 @@
  */
 #include "pool.h"
 
-#include "server.h"
+#include "clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

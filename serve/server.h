@@ -5,6 +5,7 @@
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 
+#include "clock.h"
 #include "runs.h"
 #include "serve.h"
 
@@ -45,8 +46,6 @@ void *loader_main(void *server);
 /* A context for reading what is below the log directory: confined to it, unless links are to be followed. */
 enum ht_status server_ctx(const struct server *server, ht_ctx **ret_ctx) HT_MUST_USE;
 
-/* Milliseconds of a clock that only goes forward. */
-uint64_t now_ms(void);
 /* A copy, or NULL for NULL and when out of memory. */
 char *copy_text(const char *text);
 

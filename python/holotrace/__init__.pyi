@@ -171,9 +171,6 @@ def serve(
     height: int = 900,
     path_prefix: str | None = None,
 ) -> Server: ...
-<<<<<<< HEAD
-def diff(baseline: Session | _Sources, run: Session | _Sources, **arguments: Any) -> Table: ...
-=======
 def history(
     store: _Path,
     *,
@@ -191,8 +188,7 @@ def history(
     sort: str | Iterable[str] | None = None,
     top: int = 0,
 ) -> Table: ...
-def diff(control: Session | _Sources, test: Session | _Sources, **arguments: Any) -> Table: ...
->>>>>>> jobs
+def diff(baseline: Session | _Sources, run: Session | _Sources, **arguments: Any) -> Table: ...
 
 _Run = Session | _Path
 

@@ -72,7 +72,7 @@ struct ht_cp_span {
 /* A call that waited for GPU work. */
 struct ht_cp_held {
 	int64_t start_ns, end_ns; /* of the call */
-	int64_t from_ns;          /* when the work was over, in (start_ns, end_ns]; a copy may go on a little */
+	int64_t from_ns;          /* when the work was over, in (start_ns, end_ns]; or nearly so */
 	uint32_t work;
 	uint32_t row;
 	bool inferred;

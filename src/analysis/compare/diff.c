@@ -40,11 +40,9 @@
 #include "model/policy.h"
 #include "model/compare/metric_text.h"
 #include "table/format.h"
-#include "base/checked.h"
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Chance of an interval to miss on each side, and share of noise among what is shown. */
