@@ -66,6 +66,13 @@ static void select_event(ht_ctx *ctx, const ht_timeline *timeline, int64_t id)
 	need(ctx, ht_timeline_links(ctx, timeline, ht_event_row(id), tell_link, NULL));
 }
 
+static bool tell_place(void *user, const struct ht_timeline_info *place)
+{
+	(void)user;
+	printf("rank %" PRId64 ": %" PRId64 " ns\n", place->rank, place->to_ns - place->from_ns);
+	return true;
+}
+
 /* What a range of time goes to. */
 static void sum(ht_ctx *ctx, const ht_timeline *timeline)
 {
@@ -89,6 +96,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || ht_ctx_new(&ctx) != HT_OK)
 		return 2;
 	need(ctx, ht_open_path(ctx, argv[1], &set));
+	need(ctx, ht_timeline_places(ctx, set, tell_place, NULL));
 	need(ctx, ht_timeline_open(ctx, set, 0, &timeline));
 	ht_close(set);
 	select_event(ctx, timeline, draw(timeline));

@@ -6,7 +6,8 @@
  * shorter. Of each
  *     busy_share     = |union of all that runs on the device, chosen or not, within the bucket| / its length
  *     compute_share  = the same of chosen compute kernels
- * Without --bucket a length that is 1, 2 or 5 times a power of ten ns, so that there are at most a thousand of them.
+ * Without --bucket a length that is 1, 2 or 5 times a power of ten ns, so that there are at most a thousand of them, and at most 16 000 of
+ * all devices of a rank but for one each.
  *
  * Views: "summary", one row per device: the whole time, and the least, median and most busy bucket; "series", one row per bucket.
  * Reads kernels, copies and sets. Blind to how much of the device an activity uses, and to other processes. O(n log n).
@@ -101,16 +102,19 @@ const struct ht_analysis ht_analysis_gpu_use = {
 };
 
 #define MOST_BY_DEFAULT 1000
-#define MOST            1000000
+#define MOST_OF_A_RANK  16000
+#define MOST            1000000 /* of a rank, whatever is asked for */
 
 /* 1, 2 or 5 times a power of ten. */
-static int64_t round_length(int64_t span_ns)
+static int64_t round_length(int64_t span_ns, size_t n_devices)
 {
+	int64_t most = MOST_OF_A_RANK / (int64_t)n_devices;
+	most = most > MOST_BY_DEFAULT ? MOST_BY_DEFAULT : most < 1 ? 1 : most;
 	static const int64_t steps[] = { 1, 2, 5 };
 	int64_t power = 1;
 	for (; power < INT64_MAX / 100; power *= 10)
 		for (size_t i = 0; i < HT_COUNT(steps); i++)
-			if (span_ns / (power * steps[i]) < MOST_BY_DEFAULT)
+			if (span_ns / (power * steps[i]) < most)
 				return power * steps[i];
 	return power;
 }
@@ -124,8 +128,10 @@ struct use {
 	size_t n_compute, n;
 };
 
-static enum ht_status cut(struct ht_run *run, const struct ht_device_work *device, struct use *use)
+static enum ht_status cut(struct ht_run *run, const struct ht_devices *devices, size_t i_device,
+        size_t *n_buckets, struct use *use)
 {
+	const struct ht_device_work *device = &devices->list[i_device];
 	int64_t bucket_ns = ht_run_str(run, "bucket") ? ht_run_duration_ns(run, "bucket") : 0;
 	*use = (struct use){ .device = device, .from = INT64_MAX, .to = INT64_MIN };
 	for (size_t i = 0; i < device->work.n; i++) {
@@ -136,11 +142,12 @@ static enum ht_status cut(struct ht_run *run, const struct ht_device_work *devic
 	if (use->to <= use->from)
 		return HT_OK;
 	int64_t span_ns = ht_sub_sat(use->to, use->from);
-	use->length = bucket_ns > 0 ? bucket_ns : round_length(span_ns);
-	if (span_ns / use->length >= MOST)
+	use->length = bucket_ns > 0 ? bucket_ns : round_length(span_ns, devices->n);
+	use->n = (size_t)(span_ns / use->length + (span_ns % use->length > 0));
+	*n_buckets += use->n;
+	if (*n_buckets > MOST)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give a longer --bucket",
 		        "more than %d buckets", MOST);
-	use->n = (size_t)(span_ns / use->length + (span_ns % use->length > 0));
 	HT_TRY(ht_work_union(run, &device->work, ht_class_bit(HT_CLASS_COMPUTE), &use->compute,
 	        &use->n_compute));
 	use->compute_sums =
@@ -224,11 +231,12 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 {
 	struct ht_frame frame;
 	struct ht_devices devices;
+	size_t n_buckets = 0;
 	HT_TRY(ht_frame_make_gpu(run, &frame));
 	HT_TRY(ht_devices_find(run, &frame, &devices));
 	for (size_t i = 0; i < devices.n; i++) {
 		struct use use;
-		HT_TRY(cut(run, &devices.list[i], &use));
+		HT_TRY(cut(run, &devices, i, &n_buckets, &use));
 		if (!use.n)
 			continue;
 		if (ht_run_is(run, "view", "series"))

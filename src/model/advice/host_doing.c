@@ -17,9 +17,9 @@ static bool is_call(const struct ht_trace *t, uint32_t row)
 	return t->kind[row] == HT_KIND_CPU_OP || ht_kind_is_call(t->kind[row]);
 }
 
-/* The outermost ones: what is directly inside another of its kind adds nothing. */
+/* The outermost ones, and n_more others: what is directly inside another of its kind adds nothing. */
 static enum ht_status list(struct ht_run *run, bool (*is)(const struct ht_trace *t, uint32_t row),
-        struct ht_interval **ret, size_t *ret_n)
+        const struct ht_interval *more, size_t n_more, struct ht_interval **ret, size_t *ret_n)
 {
 	const struct ht_trace *t = run->trace;
 	size_t n = 0;
@@ -36,19 +36,22 @@ static enum ht_status list(struct ht_run *run, bool (*is)(const struct ht_trace 
 		}
 		n = at;
 		if (!fill)
-			*ret = ht_arena_room(run->scratch, (n + 1) * sizeof **ret);
+			*ret = ht_arena_room(run->scratch, (n + n_more + 1) * sizeof **ret);
 		if (!*ret)
 			return ht_fail_nomem(run->ctx);
 	}
+	for (size_t i = 0; i < n_more; i++)
+		(*ret)[n++] = more[i];
 	*ret_n = ht_interval_merge(run->ctx->mem, *ret, n);
 	return HT_OK;
 }
 
-enum ht_status ht_host_doing_make(struct ht_run *run, struct ht_host_doing *ret_doing)
+enum ht_status ht_host_doing_make(struct ht_run *run, const struct ht_interval *awaits,
+        size_t n_awaits, struct ht_host_doing *ret_doing)
 {
 	struct ht_host_doing doing = { 0 };
-	HT_TRY(list(run, is_call, &doing.calls, &doing.n_calls));
-	HT_TRY(list(run, is_python, &doing.python, &doing.n_python));
+	HT_TRY(list(run, is_call, awaits, n_awaits, &doing.calls, &doing.n_calls));
+	HT_TRY(list(run, is_python, NULL, 0, &doing.python, &doing.n_python));
 	*ret_doing = doing;
 	return HT_OK;
 }

@@ -15,12 +15,14 @@
 #define HT_QUIET_NS 1000000
 
 struct ht_host_doing {
-	struct ht_interval *calls, *python; /* merged, of all threads */
+	struct ht_interval *calls,
+	        *python; /* merged, of all threads; what it awaits is with the calls */
 	size_t n_calls, n_python;
 };
 
-/* Of the rank in hand; memory in scratch. O(n log n). */
-enum ht_status ht_host_doing_make(struct ht_run *run, struct ht_host_doing *ret_doing) HT_MUST_USE;
+/* Of the rank in hand, with what it is known to wait for besides; memory in scratch. O(n log n). */
+enum ht_status ht_host_doing_make(struct ht_run *run, const struct ht_interval *awaits,
+        size_t n_awaits, struct ht_host_doing *ret_doing) HT_MUST_USE;
 
 /* Of [from, until) what is in long stretches without operators and calls: inside Python, and inside nothing. */
 struct ht_quiet {

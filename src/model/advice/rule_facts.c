@@ -44,6 +44,7 @@ struct facts {
 	struct ht_interval *waits; /* of the host, for a device: merged */
 	size_t n_waits;
 	struct ht_interval *awaits; /* in data loaders and communication: merged */
+	int64_t *await_sums;        /* their lengths, added up */
 	size_t n_awaits;
 	struct ht_interval *slow; /* steps that are not like the others (slow_step.h) */
 	size_t n_slow;
@@ -144,7 +145,16 @@ static enum ht_status list_awaits(struct facts *f, const struct ht_busy_times *t
 		for (size_t i = 0; i < times->n[roles[k]]; i++)
 			f->awaits[n++] = times->list[roles[k]][i];
 	f->n_awaits = ht_interval_merge(f->run->ctx->mem, f->awaits, n);
+	f->await_sums = ht_arena_alloc(f->kept, (f->n_awaits + 1) * sizeof *f->await_sums);
+	if (!f->await_sums)
+		return ht_fail_nomem(f->run->ctx);
+	ht_interval_sums(f->awaits, f->n_awaits, f->await_sums);
 	return HT_OK;
+}
+
+static int64_t await_ns(const struct facts *f, int64_t from, int64_t until)
+{
+	return ht_interval_between(f->awaits, f->await_sums, f->n_awaits, from, until);
 }
 
 static enum ht_status find_roles(struct facts *f)
@@ -290,9 +300,7 @@ static void charge_waits(struct facts *f, const struct wait *list, size_t n,
 		bool more = i + 1 < n && list[i + 1].end_ns < until;
 		int64_t next = more ? list[i + 1].end_ns : until;
 		ht_sum(&took_ns, list[i].end_ns - list[i].start_ns);
-		ht_sum(&idle_ns,
-		        next - list[i].end_ns -
-		                ht_interval_within(f->awaits, f->n_awaits, list[i].end_ns, next));
+		ht_sum(&idle_ns, next - list[i].end_ns - await_ns(f, list[i].end_ns, next));
 		if (more)
 			continue;
 		int64_t cost_ns = idle_ns < took_ns ? idle_ns : took_ns;
@@ -547,7 +555,7 @@ static void add_gap(struct facts *f, const struct ht_idle_gap *gap, const struct
 	int64_t from = host.start, until = host.end, idle_ns = until - from;
 	if (gap->category == HT_IDLE_HOST_WAIT) {
 		idle_ns -= ht_interval_within(f->waits, f->n_waits, from, until);
-		idle_ns -= ht_interval_within(f->awaits, f->n_awaits, from, until);
+		idle_ns -= await_ns(f, from, until);
 		if (idle_ns > 0)
 			ht_rule_sum_add(&f->of[HT_METRIC_LAUNCH], idle_ns, gap->row, idle_ns);
 	} else if (gap->category == HT_IDLE_KERNEL_WAIT && launches->n[launch] == 1) {
@@ -571,20 +579,6 @@ static int64_t slow_within(const struct facts *f)
 	return first < last ? ht_interval_within(f->slow, f->n_slow, first, last) : 0;
 }
 
-/* What of the host's part of a gap is quiet, but for waits for data and communication. */
-static void add_quiet(const struct facts *f, const struct ht_host_doing *doing,
-        struct ht_interval host, struct ht_quiet *quiet)
-{
-	size_t at = HT_LOWER_BOUND(i, f->n_awaits, f->awaits[i].end <= host.start);
-	for (; at < f->n_awaits && f->awaits[at].start < host.end; at++) {
-		if (f->awaits[at].start > host.start)
-			ht_host_quiet_add(doing, host.start, f->awaits[at].start, quiet);
-		host.start = f->awaits[at].end;
-	}
-	if (host.start < host.end)
-		ht_host_quiet_add(doing, host.start, host.end, quiet);
-}
-
 /* What the host does in these gaps, where they are long together: it takes a list of all that it does. */
 static enum ht_status find_doing(struct facts *f, const struct ht_idle_stream *devices, size_t n,
         const struct launches *launches)
@@ -594,14 +588,15 @@ static enum ht_status find_doing(struct facts *f, const struct ht_idle_stream *d
 	struct ht_quiet quiet = { 0 };
 	if (sum->whole == HT_NO_I64 || sum->part < sum->whole / 10)
 		return HT_OK;
-	HT_TRY(ht_host_doing_make(f->run, &doing));
+	HT_TRY(ht_host_doing_make(f->run, f->awaits, f->n_awaits, &doing));
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < devices[i].n; k++) {
 			const struct ht_idle_gap *gap = &devices[i].gaps[k];
 			uint32_t launch = gap->row == HT_NONE ? HT_NONE : launches->of[gap->row];
 			if (launch == HT_NONE || gap->category != HT_IDLE_HOST_WAIT)
 				continue;
-			add_quiet(f, &doing, host_part(f, gap, launch), &quiet);
+			struct ht_interval host = host_part(f, gap, launch);
+			ht_host_quiet_add(&doing, host.start, host.end, &quiet);
 		}
 	sum->aux[0] = quiet.nothing_ns;
 	sum->aux[1] = quiet.python_ns;

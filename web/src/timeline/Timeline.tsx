@@ -614,7 +614,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
         <h1>Timeline</h1>
         <span class="dim tl-clock">{clockText(tracks)}</span>
         <span class="group" role="group" aria-label="Overlays">
-          {OVERLAYS.map(({ id, title }) => <button key={id} type="button" aria-pressed={choice.overlays.includes(id)} onClick={() => toggleOverlay(id)}>{title}</button>)}
+          {OVERLAYS.map(({ id, title }) => <button key={id} type="button" aria-pressed={choice.overlays.includes(id)} onClick={() => toggleOverlay(id)}>{title.replace("GPU", deviceWord(run))}</button>)}
         </span>
         {left > 0 ? <button type="button" class="tl-left" title="Each series of counters is a track" onClick={() => onState({ counters: "all" }, true)}>{left} more counters</button> : null}
         <details>

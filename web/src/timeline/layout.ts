@@ -100,7 +100,7 @@ export function layOut(tracks: Tracks, choice: Choice): Layout {
     if (collapsed) continue;
     for (const { id, title, height } of OVERLAYS) {
       if (!choice.overlays.includes(id)) continue;
-      const row = { kind: "overlay" as const, key: `o${rank}:${id}`, y: 0, height, rank, overlay: id, label: title, pinned: false };
+      const row = { kind: "overlay" as const, key: `o${rank}:${id}`, y: 0, height, rank, overlay: id, label: title.replace("GPU", own[0]?.word ?? "GPU"), pinned: false };
       const series = id === "counters" ? choice.counters.filter((one) => one.rank === rank) : [];
       if (series.length === 0) rows.push(row);
       for (const curve of series) rows.push({ ...row, key: `${row.key}:${curve.key}`, label: curve.label, curve });
