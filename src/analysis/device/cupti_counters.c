@@ -283,7 +283,7 @@ static enum ht_status find_operators(
 {
 	HT_TRY(ht_tree_nearest(run->ctx, trace, is_operator, NULL, run->scratch, &ret->nearest));
 	return ht_chains_make(
-	        run->ctx, trace, is_operator, ret->nearest, NULL, run->scratch, &ret->chains);
+	        run->ctx, trace, is_operator, NULL, ret->nearest, NULL, run->scratch, &ret->chains);
 }
 
 static enum ht_status put_operators(struct ht_run *run, ht_table *table,

@@ -51,12 +51,12 @@ static uint32_t choose_module(const struct ht_attribution *a, const uint32_t *ne
 
 /* The text of every module, its path over threads included. Chains are large, and texts are what is left of them. */
 static enum ht_status spell_chains(struct ht_run *run, struct ht_attribution *a,
-        ht_tree_match *match, const uint32_t *nearest, struct ht_arena *temporary)
+        ht_tree_match *match, const void *user, const uint32_t *nearest, struct ht_arena *temporary)
 {
 	const struct ht_trace *t = a->trace;
 	struct ht_chains chains;
 	HT_TRY(ht_chains_make(
-	        run->ctx, t, match, nearest, a->autograd.callers, temporary, &chains));
+	        run->ctx, t, match, user, nearest, a->autograd.callers, temporary, &chains));
 	a->module_texts = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *a->module_texts);
 	if (!a->module_texts)
 		return ht_fail_nomem(run->ctx);
@@ -69,18 +69,18 @@ static enum ht_status spell_chains(struct ht_run *run, struct ht_attribution *a,
 	return HT_OK;
 }
 
-static enum ht_status spell_modules(
-        struct ht_run *run, struct ht_attribution *a, ht_tree_match *match, const uint32_t *nearest)
+static enum ht_status spell_modules(struct ht_run *run, struct ht_attribution *a,
+        ht_tree_match *match, const void *user, const uint32_t *nearest)
 {
 	struct ht_arena temporary;
 	ht_arena_init_like(&temporary, run->scratch);
-	enum ht_status status = spell_chains(run, a, match, nearest, &temporary);
+	enum ht_status status = spell_chains(run, a, match, user, nearest, &temporary);
 	ht_arena_done(&temporary);
 	return status;
 }
 
 static enum ht_status find_modules(
-        struct ht_run *run, struct ht_attribution *a, ht_tree_match *match)
+        struct ht_run *run, struct ht_attribution *a, ht_tree_match *match, const void *user)
 {
 	const struct ht_trace *t = a->trace;
 	uint32_t *nearest = NULL;
@@ -88,7 +88,7 @@ static enum ht_status find_modules(
 	uint8_t *ways = ht_arena_alloc(run->scratch, t->n_kind + 1);
 	if (!modules || !ways)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_inside_nearest(run, t, &a->autograd, match, NULL, &nearest));
+	HT_TRY(ht_inside_nearest(run, t, &a->autograd, match, user, &nearest));
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		enum ht_autograd_link way = HT_AUTOGRAD_LINK_NONE;
 		uint32_t at = place_of(t, row);
@@ -97,7 +97,7 @@ static enum ht_status find_modules(
 	}
 	a->modules = modules;
 	a->module_ways = ways;
-	return spell_modules(run, a, match, nearest);
+	return spell_modules(run, a, match, user, nearest);
 }
 
 static bool has_annotations(const struct ht_trace *t)
@@ -108,10 +108,10 @@ static bool has_annotations(const struct ht_trace *t)
 	return false;
 }
 
-static bool has_any(const struct ht_trace *t, ht_tree_match *match)
+static bool has_any(const struct ht_trace *t, ht_tree_match *match, const void *user)
 {
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (match(t, row, NULL))
+		if (match(t, row, user))
 			return true;
 	return false;
 }
@@ -146,8 +146,8 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 		HT_TRY(ht_autograd_make(run, t, &a.autograd));
 	if ((parts & HT_ATTRIBUTE_ANNOTATIONS) && has_annotations(t))
 		HT_TRY(find_annotations(run, &a));
-	if ((parts & HT_ATTRIBUTE_MODULES) && has_any(t, is_module))
-		HT_TRY(find_modules(run, &a, is_module));
+	if ((parts & HT_ATTRIBUTE_MODULES) && has_any(t, is_module, NULL))
+		HT_TRY(find_modules(run, &a, is_module, NULL));
 	*(struct ht_attribution *)ret_value = a;
 	return HT_OK;
 }
@@ -164,12 +164,12 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *t,
 }
 
 enum ht_status ht_attribution_by(struct ht_run *run, const struct ht_trace *t, ht_tree_match *match,
-        struct ht_attribution *ret_attribution)
+        const void *user, struct ht_attribution *ret_attribution)
 {
 	struct ht_attribution a = { .trace = t };
 	HT_TRY(ht_autograd_make(run, t, &a.autograd));
-	if (has_any(t, match))
-		HT_TRY(find_modules(run, &a, match));
+	if (has_any(t, match, user))
+		HT_TRY(find_modules(run, &a, match, user));
 	*ret_attribution = a;
 	return HT_OK;
 }

@@ -35,7 +35,7 @@ enum ht_status ht_attribution_make(struct ht_run *run, const struct ht_trace *tr
 
 /* Its modules with the rows that match as modules. Memory in scratch. */
 enum ht_status ht_attribution_by(struct ht_run *run, const struct ht_trace *trace,
-        ht_tree_match *match, struct ht_attribution *ret_attribution) HT_MUST_USE;
+        ht_tree_match *match, const void *user, struct ht_attribution *ret_attribution) HT_MUST_USE;
 
 /* The forward operator whose gradient a host row, or GPU work, computes; HT_NONE: none. */
 uint32_t ht_attribution_forward(const struct ht_attribution *attribution, uint32_t row);

@@ -120,18 +120,31 @@ static enum ht_status read_hierarchies(struct ht_run *run, struct ht_named_modul
 
 /* ---- annotations ---- */
 
-static bool names_module(const struct ht_trace *t, uint32_t row, const void *user)
+static bool is_module_text(const char *name)
 {
 	static const unsigned others = HT_TRAIT_STEP | HT_TRAIT_LOADER | HT_TRAIT_COMM;
 	struct ht_iteration_name iteration;
 	int64_t size;
-	(void)user;
-	if (t->kind[row] != HT_KIND_ANNOTATION || !ht_is_span(t, row))
-		return false;
-	const char *name = ht_str(t, t->name[row]);
 	return *name && !(ht_name_traits(name) & others) && !ht_text_starts(name, "## Call ") &&
 	       !ht_text_starts(name, "## inductor_kernel:") &&
 	       !ht_iteration_parse(name, &iteration) && !ht_capture_parse(name, &size);
+}
+
+/* By string id, as each name is read once though rows are asked about often. */
+enum { NOT_READ, IS_MODULE, IS_OTHER };
+struct read_names {
+	uint8_t *of;
+};
+
+static bool names_module(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	uint32_t id = t->name[row];
+	if (t->kind[row] != HT_KIND_ANNOTATION || !ht_is_span(t, row) || id == HT_NO_STR)
+		return false;
+	uint8_t *read = &((const struct read_names *)user)->of[id];
+	if (*read == NOT_READ)
+		*read = is_module_text(ht_str(t, id)) ? IS_MODULE : IS_OTHER;
+	return *read == IS_MODULE;
 }
 
 /* What works on parameters, whoever's they are: no module is called there. */
@@ -149,7 +162,10 @@ static enum ht_status read_annotations(
 {
 	const struct ht_trace *t = run->trace;
 	struct ht_attribution a;
-	HT_TRY(ht_attribution_by(run, t, match, &a));
+	struct read_names names = { ht_arena_alloc(run->scratch, t->n_string_offsets + 1) };
+	if (!names.of)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_attribution_by(run, t, match, &names, &a));
 	if (!a.modules)
 		return HT_OK;
 	const char **texts = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *texts);

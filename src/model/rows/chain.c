@@ -74,13 +74,13 @@ const char *ht_chain_text(struct ht_arena *arena, const struct ht_trace *t,
 }
 
 enum ht_status ht_chains_make(ht_ctx *ctx, const struct ht_trace *t, ht_tree_match *match,
-        const uint32_t *nearest, const uint32_t *late, struct ht_arena *arena,
+        const void *user, const uint32_t *nearest, const uint32_t *late, struct ht_arena *arena,
         struct ht_chains *ret_chains)
 {
 	size_t n = 1;
 	struct ht_chains chains = { 0 };
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		n += match(t, row, NULL);
+		n += match(t, row, user);
 	chains.list = ht_arena_alloc(arena, n * sizeof *chains.list);
 	chains.of = ht_arena_alloc(arena, ((size_t)ht_n_events(t) + 1) * sizeof *chains.of);
 	if (!chains.list || !chains.of)
@@ -90,7 +90,7 @@ enum ht_status ht_chains_make(ht_ctx *ctx, const struct ht_trace *t, ht_tree_mat
 		for (size_t i = 0; i < t->n_track_rows; i++) {
 			uint32_t row = t->track_rows[i];
 			bool is_late = late && late[row] != HT_NONE;
-			if (is_late != last || !match(t, row, NULL))
+			if (is_late != last || !match(t, row, user))
 				continue;
 			uint32_t outer = nearest[row] == HT_NONE ? 0 : chains.of[nearest[row]];
 			chains.list[n] = ht_chain_push(&chains.list[outer], row);

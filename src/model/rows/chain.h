@@ -37,7 +37,7 @@ struct ht_chains {
 /* nearest has the innermost matching row around each row, over threads too: rows for which late (may be NULL)
  * is not HT_NONE are looked at last, after those of the threads that theirs goes on to. */
 enum ht_status ht_chains_make(ht_ctx *ctx, const struct ht_trace *trace, ht_tree_match *match,
-        const uint32_t *nearest, const uint32_t *late, struct ht_arena *arena,
+        const void *user, const uint32_t *nearest, const uint32_t *late, struct ht_arena *arena,
         struct ht_chains *ret_chains) HT_MUST_USE;
 
 #endif
