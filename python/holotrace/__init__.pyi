@@ -2745,7 +2745,7 @@ class Session:
         *,
         view: Literal['rows', 'summary', 'causes', 'ranks', 'operators', 'kernels', 'modules', 'memory'] = 'rows',
         device: Literal['all', 'cpu', 'gpu'] = 'all',
-        by: Literal['name', 'path', 'shape'] = 'name',
+        by: Literal['name', 'path', 'shape', 'line'] = 'name',
         all_rows: bool = False,
         control_rank: str | Iterable[str] | None = None,
         test_rank: str | Iterable[str] | None = None,
@@ -2774,7 +2774,7 @@ class Session:
             other: the session to compare with; self is the baseline
             view: names that explain the difference; step and GPU time only; causes before consequences; each rank by itself; or operators, kernels, modules, or lines that hold memory of both side by side (rows, summary, causes, ranks, operators, kernels, modules, memory)
             device: which rows to compare (all, cpu, gpu)
-            by: what makes two events the same; of operators name or shape (name, path, shape)
+            by: what makes two events the same, line: the function of your code around them; of operators name or shape (name, path, shape, line)
             all_rows: show every row, also those that may be noise
             control_rank: ranks of the baseline: 0,2-3 or all
             test_rank: ranks of this run: 0,2-3 or all
@@ -2807,7 +2807,7 @@ class Session:
             step_diff_ns [ns]: this run minus the baseline, per step and rank
             low_ns [ns]: lower end of its 95 % interval over steps
             high_ns [ns]: upper end
-            share [ratio]: step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu)
+            share [ratio]: step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu); null where that is within noise
             n_names: names in this row: more than 1 for others
         """
         ...

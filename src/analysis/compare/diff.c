@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "model/finding/hint.h"
 #include "model/compare/diff_sides.h"
+#include "model/compare/line_change.h"
 #include "model/compare/step_change.h"
 #include "model/compare/step_samples.h"
 #include "model/compare/use_compare.h"
@@ -56,46 +57,47 @@
 static enum ht_status count_rank(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define ROWS_COLUMNS(COLUMN)                                                                        \
-	COLUMN(ROWS_NAME, "name", HT_STR, HT_KEY,                                                   \
-	        "operator, annotation, runtime call, kernel, copy or set; others: "                 \
-	        "names within noise, and "                                                          \
-	        "beyond the 65,536 largest changes",                                                \
-	        NULL)                                                                               \
-	COLUMN(ROWS_DEVICE, "device", HT_STR, HT_KEY,                                               \
-	        "cpu: on the thread of the steps or in the backward pass that it waits for; "       \
-	        "background: other host threads; gpu; null with hta-compat",                        \
-	        NULL)                                                                               \
-	COLUMN(ROWS_CONTROL_COUNT, "control_count", HT_I64, HT_DETAIL,                              \
-	        "events of this name in the baseline", NULL)                                        \
-	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL,                                    \
-	        "events of this name in this run", NULL)                                            \
-	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "this run minus the baseline",     \
-	        NULL)                                                                               \
-	COLUMN(ROWS_CONTROL_NS, "control_ns", HT_DURATION, HT_DETAIL,                               \
-	        "their own time in the baseline, over all ranks and steps", NULL)                   \
-	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in this run",       \
-	        NULL)                                                                               \
-	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "this run minus the baseline",      \
-	        NULL)                                                                               \
-	COLUMN(ROWS_CHANGE_SHARE, "change_share", HT_RATIO, HT_DETAIL,                              \
-	        "diff_ns over control_ns, null without a baseline", NULL)                           \
-	COLUMN(ROWS_CHANGE, "change", HT_STR, HT_MEASURE,                                           \
-	        "added, removed, more or fewer calls; slower, faster or within noise; equal",       \
-	        NULL)                                                                               \
-	COLUMN(ROWS_CONTROL_STEP_NS, "control_step_ns", HT_DURATION_F64, HT_MEASURE,                \
-	        "control_ns per step and rank", NULL)                                               \
-	COLUMN(ROWS_TEST_STEP_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                      \
-	        "test_ns per step and rank", NULL)                                                  \
-	COLUMN(ROWS_STEP_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                      \
-	        "this run minus the baseline, per step and rank", NULL)                             \
-	COLUMN(ROWS_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                      \
-	        "lower end of its 95 % interval over steps", NULL)                                  \
-	COLUMN(ROWS_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                 \
-	COLUMN(ROWS_SHARE, "share", HT_RATIO, HT_MEASURE,                                           \
-	        "step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu)", \
-	        NULL)                                                                               \
-	COLUMN(ROWS_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                          \
+#define ROWS_COLUMNS(COLUMN)                                                                         \
+	COLUMN(ROWS_NAME, "name", HT_STR, HT_KEY,                                                    \
+	        "operator, annotation, runtime call, kernel, copy or set; others: "                  \
+	        "names within noise, and "                                                           \
+	        "beyond the 65,536 largest changes",                                                 \
+	        NULL)                                                                                \
+	COLUMN(ROWS_DEVICE, "device", HT_STR, HT_KEY,                                                \
+	        "cpu: on the thread of the steps or in the backward pass that it waits for; "        \
+	        "background: other host threads; gpu; null with hta-compat",                         \
+	        NULL)                                                                                \
+	COLUMN(ROWS_CONTROL_COUNT, "control_count", HT_I64, HT_DETAIL,                               \
+	        "events of this name in the baseline", NULL)                                         \
+	COLUMN(ROWS_TEST_COUNT, "test_count", HT_I64, HT_DETAIL,                                     \
+	        "events of this name in this run", NULL)                                             \
+	COLUMN(ROWS_DIFF_COUNT, "diff_count", HT_I64, HT_DETAIL, "this run minus the baseline",      \
+	        NULL)                                                                                \
+	COLUMN(ROWS_CONTROL_NS, "control_ns", HT_DURATION, HT_DETAIL,                                \
+	        "their own time in the baseline, over all ranks and steps", NULL)                    \
+	COLUMN(ROWS_TEST_NS, "test_ns", HT_DURATION, HT_DETAIL, "their own time in this run",        \
+	        NULL)                                                                                \
+	COLUMN(ROWS_DIFF_NS, "diff_ns", HT_DURATION, HT_DETAIL, "this run minus the baseline",       \
+	        NULL)                                                                                \
+	COLUMN(ROWS_CHANGE_SHARE, "change_share", HT_RATIO, HT_DETAIL,                               \
+	        "diff_ns over control_ns, null without a baseline", NULL)                            \
+	COLUMN(ROWS_CHANGE, "change", HT_STR, HT_MEASURE,                                            \
+	        "added, removed, more or fewer calls; slower, faster or within noise; equal",        \
+	        NULL)                                                                                \
+	COLUMN(ROWS_CONTROL_STEP_NS, "control_step_ns", HT_DURATION_F64, HT_MEASURE,                 \
+	        "control_ns per step and rank", NULL)                                                \
+	COLUMN(ROWS_TEST_STEP_NS, "test_step_ns", HT_DURATION_F64, HT_MEASURE,                       \
+	        "test_ns per step and rank", NULL)                                                   \
+	COLUMN(ROWS_STEP_DIFF_NS, "step_diff_ns", HT_DURATION_F64, HT_MEASURE,                       \
+	        "this run minus the baseline, per step and rank", NULL)                              \
+	COLUMN(ROWS_LOW_NS, "low_ns", HT_DURATION, HT_MEASURE,                                       \
+	        "lower end of its 95 % interval over steps", NULL)                                   \
+	COLUMN(ROWS_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                  \
+	COLUMN(ROWS_SHARE, "share", HT_RATIO, HT_MEASURE,                                            \
+	        "step_diff_ns of the difference in host spans of steps (cpu) or in GPU time (gpu); " \
+	        "null where that is within noise",                                                   \
+	        NULL)                                                                                \
+	COLUMN(ROWS_N_NAMES, "n_names", HT_I64, HT_DETAIL,                                           \
 	        "names in this row: more than 1 for others", NULL)
 HT_COLUMNS(of_rows, ROWS_COLUMNS);
 
@@ -143,7 +145,7 @@ static const struct {
 	{ "modules", HT_DIFF_MODULES, 4 } };
 
 /* The part's tables of paths, of utilisation, of memory and of lines of code. */
-enum { PATHS = 5, USE, HELD, LINES };
+enum { PATHS = 5, USE, HELD, LINES, LINE_TIMES };
 
 static const struct ht_param params[] = {
 	{ "view", HT_STR, "rows",
@@ -151,8 +153,9 @@ static const struct ht_param params[] = {
 	        "or operators, kernels, modules, or lines that hold memory of both side by side",
 	        "rows|summary|causes|ranks|operators|kernels|modules|memory" },
 	{ "device", HT_STR, "all", "which rows to compare", "all|cpu|gpu" },
-	{ "by", HT_STR, "name", "what makes two events the same; of operators name or shape",
-	        "name|path|shape" },
+	{ "by", HT_STR, "name",
+	        "what makes two events the same, line: the function of your code around them; of operators name or shape",
+	        "name|path|shape|line" },
 	{ "all-rows", HT_BOOL, "false", "show every row, also those that may be noise", NULL },
 	{ "control-rank", HT_STR, NULL, "ranks of the baseline: 0,2-3 or all", NULL },
 	{ "test-rank", HT_STR, NULL, "ranks of this run: 0,2-3 or all", NULL },
@@ -189,7 +192,8 @@ const struct ht_analysis ht_analysis_diff = {
 	        [PATHS] = { "paths", ht_name_path_columns, HT_N_NAME_PATH_COLUMNS },
 	        [USE] = { "use", ht_use_columns, HT_N_USE_COLUMNS },
 	        [HELD] = { "held", ht_held_columns, HT_N_HELD_COLUMNS },
-	        [LINES] = { "lines", ht_work_line_columns, HT_N_WORK_LINE_COLUMNS } },
+	        [LINES] = { "lines", ht_work_line_columns, HT_N_WORK_LINE_COLUMNS },
+	        [LINE_TIMES] = { "line_times", ht_profile_columns, HT_N_PROFILE_COLUMNS } },
 	.choose = ht_mem_diff_choose,
 	.per_rank = count_rank,
 	.finish = finish,
@@ -214,6 +218,7 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 		        ht_run_is(run, "by", "shape"), part->facts[side_by_side[i_view].k]);
 	struct ht_profile_options options = { .by = ht_run_is(run, "by", "path")    ? HT_BY_PATH
 		                                    : ht_run_is(run, "by", "shape") ? HT_BY_SHAPE
+		                                    : ht_run_is(run, "by", "line")  ? HT_BY_LINE
 		                                                                    : HT_BY_NAME,
 		.cpu = !ht_run_is(run, "device", "gpu"),
 		.gpu = !ht_run_is(run, "device", "cpu"),
@@ -224,6 +229,7 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 	if (options.gpu && !run->policy->compares_counts) {
 		HT_TRY(ht_use_facts_put(run, false, part->facts[USE]));
 		HT_TRY(ht_work_lines_put(run, part->facts[LINES]));
+		HT_TRY(ht_line_times_put(run, part->facts[LINE_TIMES]));
 	}
 	return (run->policy->compares_counts ? ht_profile_put_rows : ht_profile_put)(
 	        run, &options, &tables);
@@ -268,8 +274,9 @@ struct compare {
 	struct entry noisiest; /* of what was folded as noise the largest change */
 	/* of control and test: step times of the job; host spans of steps, GPU time, communication */
 	struct ht_sample step[2], host[2], gpu[2], comm[2];
-	int64_t n_steps[2]; /* over all ranks */
-	bool tested;        /* steps tell of noise */
+	double whole[HT_N_PLACES]; /* what the rows of a place add up to; NAN: it may be noise */
+	int64_t n_steps[2];        /* over all ranks */
+	bool tested;               /* steps tell of noise */
 	double typical
 	        [2]; /* how rows of the host and of the GPU vary, as a share of their time squared */
 	double limit;                 /* chances above it may be noise */
@@ -549,22 +556,7 @@ static void put_interval(
 		compare->quantile_df = gap->df;
 		compare->quantile = ht_student_quantile(MISS, gap->df);
 	}
-	double reach = gap->df > 0 ? gap->error * compare->quantile : NAN;
-	if (isnan(reach)) {
-		ht_table_put_null(table, column);
-		ht_table_put_null(table, column + 1);
-		return;
-	}
-	ht_table_put_i64(table, column, (int64_t)llround(gap->mean - reach));
-	ht_table_put_i64(table, column + 1, (int64_t)llround(gap->mean + reach));
-}
-
-/* What the rows of a place add up to. */
-static double whole_of(const struct compare *compare, enum ht_place place)
-{
-	if (place == HT_PLACE_CPU)
-		return compare->host[1].mean - compare->host[0].mean;
-	return ht_place_is_gpu(place) ? compare->gpu[1].mean - compare->gpu[0].mean : 0;
+	ht_interval_put(table, column, gap, gap->df > 0 ? gap->error * compare->quantile : NAN);
 }
 
 static void put_row(ht_table *table, struct compare *compare, const struct row *row)
@@ -587,13 +579,12 @@ static void put_row(ht_table *table, struct compare *compare, const struct row *
 		ht_table_put_nulls_to_end(table, ROWS_CONTROL_STEP_NS);
 		return;
 	}
-	double whole = whole_of(compare, row->place);
 	struct ht_gap gap = gap_of(compare, row);
 	ht_table_put_f64(table, ROWS_CONTROL_STEP_NS, row->mean[0]);
 	ht_table_put_f64(table, ROWS_TEST_STEP_NS, row->mean[1]);
 	ht_table_put_f64(table, ROWS_STEP_DIFF_NS, gap.mean);
 	put_interval(table, ROWS_LOW_NS, compare, &gap);
-	ht_table_put_f64(table, ROWS_SHARE, whole != 0 ? gap.mean / whole : NAN);
+	ht_table_put_f64(table, ROWS_SHARE, gap.mean / compare->whole[row->place]);
 	ht_table_put_i64(table, ROWS_N_NAMES, row->n_names ? (int64_t)row->n_names : 1);
 }
 
@@ -626,15 +617,8 @@ static enum ht_status set_headline(struct compare *compare, ht_table *table)
 	struct ht_run *run = compare->run;
 	const struct ht_set_samples *control = &compare->samples.sets[0];
 	bool whole = control->n && control->numbers[0] == HT_NO_I64;
-	const char *step = ht_metric_text(run, whole ? "Whole trace" : "Step time", compare->step);
-	const char *gpu = ht_metric_text(run, "GPU time", compare->gpu);
-	if (!step || !gpu)
-		return ht_fail_nomem(run->ctx);
-	bool has_gpu = compare->gpu[0].mean > 0 || compare->gpu[1].mean > 0;
-	const char *text = ht_arena_printf(run->scratch,
-	        "%s%s%s; per step and rank, %zu and %zu step%s", step, has_gpu ? " · " : "",
-	        has_gpu ? gpu : "", compare->host[0].n, compare->host[1].n,
-	        compare->host[0].n + compare->host[1].n == 2 ? "" : "s");
+	const char *text = ht_metrics_text(run, whole ? "Whole trace" : "Step time", compare->step,
+	        compare->gpu, (size_t[]){ compare->host[0].n, compare->host[1].n });
 	return text ? ht_table_set_method(table, text) : ht_fail_nomem(run->ctx);
 }
 
@@ -698,6 +682,10 @@ static void summarize(struct compare *compare)
 		for (size_t i = 0; i < samples->sets[side].n; i++)
 			compare->n_steps[side] += samples->sets[side].n_ranks[i];
 	}
+	for (size_t i = 0; i < HT_N_PLACES; i++)
+		compare->whole[i] = i == HT_PLACE_CPU    ? ht_known_change(compare->host)
+		                    : ht_place_is_gpu(i) ? ht_known_change(compare->gpu)
+		                                         : NAN;
 	compare->tested = !compare->run->policy->compares_counts && compare->host[0].n &&
 	                  compare->host[1].n && compare->host[0].n + compare->host[1].n > 2;
 }
@@ -763,7 +751,12 @@ static enum ht_status put_view(struct compare *compare, ht_table *table)
 	else
 		HT_TRY((ht_run_is(run, "view", "summary") ? put_summary : put_rows)(
 		        compare, table));
-	return causes.list ? ht_step_change_note(&compare->samples, &causes, table) : HT_OK;
+	if (!causes.list)
+		return HT_OK;
+	struct ht_line_change line;
+	HT_TRY(ht_line_change_find(
+	        run, compare->samples.parts, LINE_TIMES, causes.known_ns, &line));
+	return ht_step_change_note(&compare->samples, &causes, &line, table);
 }
 
 static enum ht_status compare_sides(struct compare *compare, ht_table *table)
@@ -788,8 +781,12 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		        run, side_by_side[i_view].view, parts, side_by_side[i_view].k, table));
 		return say_sides(run, table);
 	}
-	size_t k_paths = ht_run_is(run, "by", "path") ? PATHS : 0;
-	enum ht_status status = ht_step_samples_init(run, parts, k_paths, &compare.samples);
+	struct ht_line_pairs pairs = { 0 };
+	if (ht_run_is(run, "by", "line"))
+		HT_TRY(ht_line_pairs_make(run, parts, 0, &pairs));
+	const struct ht_sample_tables tables = { .paths = ht_run_is(run, "by", "path") ? PATHS : 0,
+		.pairs = pairs.n ? &pairs : NULL };
+	enum ht_status status = ht_step_samples_init(run, parts, &tables, &compare.samples);
 	if (status == HT_OK)
 		status = compare_sides(&compare, table);
 	if (status == HT_OK)

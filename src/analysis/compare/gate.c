@@ -743,7 +743,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		.n_metrics = ht_run_is(run, "metric", "all") ? 4 : 1,
 		.max_slowdown = ht_run_f64(run, "max-slowdown") };
 	gate.chance = (1 - ht_run_f64(run, "confidence")) / (double)gate.n_metrics;
-	enum ht_status status = ht_step_samples_init(run, parts, 0, &gate.samples);
+	enum ht_status status =
+	        ht_step_samples_init(run, parts, &(struct ht_sample_tables){ 0 }, &gate.samples);
 	if (status == HT_OK)
 		status = ht_typical_sides_find(run, parts, 2, gate.n_base, &gate.typical);
 	if (status == HT_OK)

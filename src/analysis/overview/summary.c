@@ -550,9 +550,11 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
 	struct ht_finding found = ht_finding("bound-by", HT_STATE_FOUND);
-	if (f->path_ns <= 0 || !has_host(f)) {
+	if (f->path_ns <= 0 || !has_host(f) || !f->device.n) {
 		found.state = HT_STATE_UNKNOWN;
-		found.variant = f->path_ns > 0 ? "no_cpu" : "no_duration";
+		found.variant = f->path_ns <= 0 ? "no_duration"
+		                : f->device.n   ? "no_cpu"
+		                                : "no_events";
 		ht_finding_next(&found, "health");
 		ht_tell_line(s, "bound by", &found);
 		return;
@@ -671,9 +673,9 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 		ht_finding_arg(&found, "view", "what-if");
 	qsort(parts, N_BOUNDS, sizeof *parts, by_savings);
 	bool launches = launches_most(f, parts);
-	for (size_t i = 0; has_host(f) && i < N_BOUNDS; i++)
+	for (size_t i = 0; has_host(f) && f->device.n && i < N_BOUNDS; i++)
 		add_saving(s, &parts[i], launches, &found);
-	found.variant = has_host(f) ? "no_path" : "no_cpu";
+	found.variant = !f->device.n ? "no_events" : has_host(f) ? "no_path" : "no_cpu";
 	if (found.n_items) {
 		const struct ht_finding_item *most = &found.items[0];
 		found.state = HT_STATE_FOUND;

@@ -15,16 +15,19 @@
 const struct ht_column ht_cause_columns[] = HT_COLUMN_ENTRIES(HT_CAUSE_COLUMNS);
 const struct ht_column ht_rank_change_columns[] = HT_COLUMN_ENTRIES(HT_RANK_CHANGE_COLUMNS);
 
-/* The interval, or nulls when nothing is known of noise. */
-static void put_interval(ht_table *table, size_t column, const struct ht_gap *gap)
+void ht_interval_put(ht_table *table, size_t column, const struct ht_gap *gap, double reach)
 {
-	double reach = ht_gap_reach(gap, MISS);
 	if (isnan(reach)) {
 		ht_table_put_nulls(table, column, column + 2);
 		return;
 	}
 	ht_table_put_i64(table, column, (int64_t)llround(gap->mean - reach));
 	ht_table_put_i64(table, column + 1, (int64_t)llround(gap->mean + reach));
+}
+
+static void put_interval(ht_table *table, size_t column, const struct ht_gap *gap)
+{
+	ht_interval_put(table, column, gap, ht_gap_reach(gap, MISS));
 }
 
 /* ---- causes ---- */
@@ -70,8 +73,7 @@ static enum ht_status put_cause(
 	ht_table_put_f64(table, HT_CAUSE_TEST_NS, cause->mean[1]);
 	ht_table_put_f64(table, HT_CAUSE_DIFF_NS, cause->gap.mean);
 	put_interval(table, HT_CAUSE_LOW_NS, &cause->gap);
-	ht_table_put_f64(table, HT_CAUSE_SHARE,
-	        causes->step.mean != 0 ? cause->gap.mean / causes->step.mean : NAN);
+	ht_table_put_f64(table, HT_CAUSE_SHARE, cause->gap.mean / causes->known_ns);
 	return HT_OK;
 }
 

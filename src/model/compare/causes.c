@@ -22,6 +22,8 @@
 /* Least change worth a row: of that of the step, and of the step itself. */
 #define LEAST_OF_CHANGE 0.01
 #define LEAST_OF_STEP   0.001
+/* Below this part of a step, what runs on the GPU is not what the step lasts for. */
+#define MOSTLY 0.5
 /* No reader looks at more. */
 #define MOST_CAUSES 200
 
@@ -39,6 +41,20 @@ struct search {
 bool ht_gap_may_be_noise(const struct ht_gap *gap)
 {
 	return gap->df > 0 && ht_gap_chance(gap) > NOISE;
+}
+
+double ht_known_change(const struct ht_sample *sides)
+{
+	struct ht_gap gap = ht_sample_gap(&sides[0], &sides[1], (struct ht_noise){ 0 });
+	return gap.mean == 0 || ht_gap_may_be_noise(&gap) ? NAN : gap.mean;
+}
+
+bool ht_cpu_comes_first(
+        const struct ht_step_samples *samples, double step_ns, double cpu_ns, double gpu_ns)
+{
+	double busy = ht_step_samples_of(samples, samples->gpu_ns, 1).mean;
+	return gpu_ns < HT_WORTH_A_HINT * step_ns ||
+	       (busy < MOSTLY * samples->step_time[1].mean && gpu_ns < cpu_ns);
 }
 
 /* Keeps the largest when there are too many. */
@@ -118,7 +134,8 @@ static void join_ranks(struct search *s, struct ht_cause *cause)
 /* Whether a host name's own time is that of waiting for the device; copies to pageable memory wait in their call. */
 static bool waits(const char *name)
 {
-	return ht_is_wait_name(name) || strstr(name, "Memcpy") || strstr(name, "aclrtMemcpy");
+	return ht_is_wait_name(name) || strstr(name, "Memcpy") || strstr(name, "aclrtMemcpy") ||
+	       !strcmp(name, HT_WAITING_NAME);
 }
 
 static enum ht_cause_kind kind_of(enum ht_place place, const char *name)
@@ -253,20 +270,22 @@ static int by_importance(const void *left, const void *right)
 	return strcmp(x, y);
 }
 
-/* CPU time is a cause where GPU activity does not explain the change: beside it, it may cost nothing. What goes the way of the step
+/* CPU time is a cause where GPU activity does not explain the change: beside it, it may cost nothing. So it is where the GPU idles. What goes the way of the step
  * comes before what goes the other way. */
 static enum ht_status order(struct search *s)
 {
 	struct ht_causes *found = s->found;
-	double sign = found->step.mean < 0 ? -1 : 1, on_device = 0;
+	double sign = found->step.mean < 0 ? -1 : 1, on_device = 0, on_cpu = 0;
 	struct ranked *list =
 	        ht_arena_alloc(s->samples->run->scratch, (found->n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(s->samples->run->ctx);
 	for (size_t i = 0; i < found->n; i++)
-		if (found->list[i].kind < HT_CAUSE_CPU)
-			on_device = fmax(on_device, found->list[i].gap.mean * sign);
-	bool cpu_first = on_device < HT_WORTH_A_HINT * fabs(found->step.mean);
+		if (!ht_cause_is_consequence(&found->list[i])) {
+			double *most = found->list[i].kind == HT_CAUSE_CPU ? &on_cpu : &on_device;
+			*most = fmax(*most, found->list[i].gap.mean * sign);
+		}
+	bool cpu_first = ht_cpu_comes_first(s->samples, fabs(found->step.mean), on_cpu, on_device);
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ht_cause *cause = &found->list[i];
 		bool is_against = cause->gap.mean * sign < 0;
@@ -289,6 +308,7 @@ enum ht_status ht_causes_find(
 	struct search s = { .samples = samples, .found = ret_causes };
 	*ret_causes = (struct ht_causes){ .step = ht_sample_gap(
 		                                  &step[0], &step[1], (struct ht_noise){ 0 }),
+		.known_ns = ht_known_change(step),
 		.list = ht_arena_alloc(scratch, MOST_CAUSES * sizeof *ret_causes->list) };
 	HT_TRY(ht_rank_gaps_init(samples, 1, &s.gaps));
 	s.sorted = ht_arena_alloc(scratch, (s.gaps.n + 1) * sizeof *s.sorted);

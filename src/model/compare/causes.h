@@ -40,6 +40,7 @@ struct ht_cause {
 
 struct ht_causes {
 	struct ht_gap step;    /* of the step time of the job */
+	double known_ns;       /* its mean; NAN: it may be noise */
 	struct ht_cause *list; /* causes before consequences, the largest first */
 	size_t n;
 };
@@ -49,6 +50,14 @@ enum ht_status ht_causes_find(
         struct ht_step_samples *samples, size_t k_lines, struct ht_causes *ret_causes) HT_MUST_USE;
 /* Noise is not known of one step on each side: then nothing is doubted. */
 bool ht_gap_may_be_noise(const struct ht_gap *gap);
+/* Test minus control of two samples; NAN where it is nothing or may be noise, so that no part is a share of it. */
+double ht_known_change(const struct ht_sample *sides);
+/* Whether it is the CPU that changed the step, rather than GPU activity: this explains little of it, or less than the CPU does while the GPU has
+ * nothing to do for most of a step. Of each the largest change that goes the way of the step, as positive numbers. */
+bool ht_cpu_comes_first(
+        const struct ht_step_samples *samples, double step_ns, double cpu_ns, double gpu_ns);
+/* Both ends of the interval into column and the next one; nulls when nothing is known of noise. */
+void ht_interval_put(ht_table *table, size_t column, const struct ht_gap *gap, double reach);
 static inline bool ht_cause_is_consequence(const struct ht_cause *cause)
 {
 	return cause->kind >= HT_CAUSE_RANK_WAIT;
@@ -78,7 +87,7 @@ static inline bool ht_cause_is_consequence(const struct ht_cause *cause)
 	        "lower end of its 95 % interval over steps", NULL)                                                                              \
 	COLUMN(HT_CAUSE_HIGH_NS, "high_ns", HT_DURATION, HT_MEASURE, "upper end", NULL)                                                         \
 	COLUMN(HT_CAUSE_SHARE, "share", HT_RATIO, HT_MEASURE,                                                                                   \
-	        "step_diff_ns of the change in step time", NULL)
+	        "step_diff_ns of the change in step time; null where that is within noise", NULL)
 HT_COLUMN_NUMBERS(HT_CAUSE_COLUMNS, HT_N_CAUSE_COLUMNS);
 extern const struct ht_column ht_cause_columns[HT_N_CAUSE_COLUMNS];
 enum ht_status ht_causes_put(

@@ -4,6 +4,7 @@
  */
 #include "model/compare/metric_text.h"
 
+#include "model/compare/causes.h"
 #include "table/format.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ static const char *say_side(struct ht_run *run, const struct ht_sample *side)
 	return ht_arena_printf(run->scratch, "%s ± %s", mean, spread);
 }
 
-const char *ht_metric_text(struct ht_run *run, const char *what, const struct ht_sample *sides)
+/* Of control and test. */
+static const char *say_metric(struct ht_run *run, const char *what, const struct ht_sample *sides)
 {
 	char change[HT_FORMAT_BYTES] = "0";
 	const char *control = say_side(run, &sides[0]), *test = say_side(run, &sides[1]);
@@ -28,6 +30,20 @@ const char *ht_metric_text(struct ht_run *run, const char *what, const struct ht
 		ht_format_double(change, HT_RATIO, sides[1].mean / sides[0].mean - 1);
 	if (!control || !test)
 		return NULL;
-	return ht_arena_printf(run->scratch, "%s %s → %s, %s%s", what, control, test,
-	        sides[1].mean > sides[0].mean ? "+" : "", change);
+	bool is_noise = sides[0].mean != sides[1].mean && isnan(ht_known_change(sides));
+	return ht_arena_printf(run->scratch, "%s %s → %s, %s%s%s", what, control, test,
+	        sides[1].mean > sides[0].mean ? "+" : "", change, is_noise ? ", within noise" : "");
+}
+
+const char *ht_metrics_text(struct ht_run *run, const char *what, const struct ht_sample *step,
+        const struct ht_sample *gpu, const size_t *n_steps)
+{
+	bool has_gpu = gpu[0].mean > 0 || gpu[1].mean > 0;
+	const char *step_text = say_metric(run, what, step);
+	const char *gpu_text = has_gpu ? say_metric(run, "GPU time", gpu) : "";
+	if (!step_text || !gpu_text)
+		return NULL;
+	return ht_arena_printf(run->scratch, "%s%s%s; per step and rank, %zu and %zu step%s",
+	        step_text, has_gpu ? " · " : "", gpu_text, n_steps[0], n_steps[1],
+	        n_steps[0] + n_steps[1] == 2 ? "" : "s");
 }

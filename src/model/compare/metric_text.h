@@ -8,7 +8,9 @@
 #include "model/numbers/sampling.h"
 #include "model/run.h"
 
-/* Of control and test; ± is the deviation over steps, where there are two or more. In scratch; NULL when out of memory. */
-const char *ht_metric_text(struct ht_run *run, const char *what, const struct ht_sample *sides);
+/* Of control and test, with GPU time where there is any; ± is the deviation over steps, where there are two or more; what may be noise is
+ * said to be. n_steps: of each side. In scratch; NULL when out of memory. */
+const char *ht_metrics_text(struct ht_run *run, const char *what, const struct ht_sample *step,
+        const struct ht_sample *gpu, const size_t *n_steps);
 
 #endif

@@ -46,8 +46,18 @@ static enum ht_status name_cause(
 	return HT_OK;
 }
 
-enum ht_status ht_step_change_note(
-        const struct ht_step_samples *samples, const struct ht_causes *causes, ht_table *table)
+static void name_line(const struct ht_line_change *line, struct ht_finding *f)
+{
+	ht_finding_subject(f, "line", line->line);
+	ht_finding_text(f, "line", line->line);
+	ht_finding_ns(f, "cost", (int64_t)llround(fabs(line->ns)));
+	ht_finding_text(f, "place", line->on_gpu ? "GPU" : "CPU");
+	ht_finding_next(f, "diff");
+	ht_finding_arg(f, "by", "line");
+}
+
+enum ht_status ht_step_change_note(const struct ht_step_samples *samples,
+        const struct ht_causes *causes, const struct ht_line_change *line, ht_table *table)
 {
 	const struct ht_sample *control = &samples->step_time[0], *test = &samples->step_time[1];
 	const struct ht_gap *gap = &causes->step;
@@ -64,5 +74,7 @@ enum ht_status ht_step_change_note(
 	if (first && !is_noise && !ht_cause_is_consequence(first) &&
 	        first->gap.mean / gap->mean >= HT_WORTH_A_HINT)
 		HT_TRY(name_cause(samples->run, first, &f));
+	else if (line->line)
+		name_line(line, &f);
 	return ht_finding_note(samples->run->scratch, &f, table);
 }

@@ -148,13 +148,18 @@ static enum ht_status fail_cell(const struct ht_step_samples *samples)
 
 /* Numbers of the texts of a part, each looked up once. */
 static enum ht_status number_names(
-        struct ht_step_samples *samples, const ht_table *facts, uint32_t *numbers)
+        struct ht_step_samples *samples, const struct ht_part *part, uint32_t *numbers)
 {
 	struct ht_name_tree *tree = &samples->tree;
-	for (uint32_t i = 0; i < ht_table_n_texts(facts); i++)
-		if (!ht_name_tree_name(tree, ht_table_text(facts, i), &numbers[i]) ||
+	const ht_table *facts = part->facts[samples->k_names];
+	for (uint32_t i = 0; i < ht_table_n_texts(facts); i++) {
+		const char *text = ht_table_text(facts, i);
+		if (samples->pairs && part->side == 0)
+			text = ht_line_pairs_find(samples->pairs, text);
+		if (!ht_name_tree_name(tree, text, &numbers[i]) ||
 		        !ht_name_tree_add(tree, HT_NONE, numbers[i], &numbers[i]))
 			return ht_fail_nomem(samples->run->ctx);
+	}
 	return HT_OK;
 }
 
@@ -165,11 +170,11 @@ static enum ht_status number_part(struct ht_step_samples *samples, size_t i_part
 	if (samples->k_paths)
 		return ht_name_tree_read(run->ctx, &samples->tree, part->facts[samples->k_paths],
 		        run->scratch, &samples->numbers[i_part]);
-	size_t n = ht_table_n_texts(part->facts[0]);
+	size_t n = ht_table_n_texts(part->facts[samples->k_names]);
 	samples->numbers[i_part] = ht_arena_alloc(run->scratch, (n + 1) * sizeof(uint32_t));
 	if (!samples->numbers[i_part])
 		return ht_fail_nomem(run->ctx);
-	return number_names(samples, part->facts[0], samples->numbers[i_part]);
+	return number_names(samples, part, samples->numbers[i_part]);
 }
 
 /* Index of a row's name among the numbers of its part. */
@@ -181,7 +186,7 @@ static uint64_t name_of(const struct ht_step_samples *samples, const ht_table *f
 
 static uint64_t key_of(const struct ht_step_samples *samples, size_t i_part, size_t row)
 {
-	const ht_table *facts = samples->parts->list[i_part].facts[0];
+	const ht_table *facts = samples->parts->list[i_part].facts[samples->k_names];
 	return (uint64_t)samples->numbers[i_part][name_of(samples, facts, row)] * HT_N_PLACES +
 	       (uint64_t)ht_table_i64(facts, row, HT_PROFILE_PLACE);
 }
@@ -191,7 +196,7 @@ static uint64_t key_of(const struct ht_step_samples *samples, size_t i_part, siz
 static enum ht_status check_rows(const struct ht_step_samples *samples, size_t i_part)
 {
 	const struct ht_part *part = &samples->parts->list[i_part];
-	const ht_table *facts = part->facts[0];
+	const ht_table *facts = part->facts[samples->k_names];
 	size_t n = samples->k_paths ? ht_table_n_rows(part->facts[samples->k_paths])
 	                            : ht_table_n_texts(facts);
 	for (size_t row = 0; row < ht_table_n_rows(facts); row++)
@@ -207,7 +212,7 @@ static size_t add_lines(
 	size_t n = 0;
 	const struct ht_part *part = &samples->parts->list[i_part];
 	const struct ht_set_samples *set = &samples->sets[part->side];
-	const ht_table *facts = part->facts[0];
+	const ht_table *facts = part->facts[samples->k_names];
 	for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
 		size_t step =
 		        find_step(set, ht_table_i64_or(facts, row, HT_PROFILE_STEP, HT_NO_I64));
@@ -242,7 +247,7 @@ static enum ht_status collect_lines(struct ht_step_samples *samples)
 {
 	struct ht_mem *mem = samples->run->ctx->mem;
 	const struct ht_parts *parts = samples->parts;
-	size_t n = ht_parts_n_rows(parts, 0), n_lines = n + 1;
+	size_t n = ht_parts_n_rows(parts, samples->k_names), n_lines = n + 1;
 	size_t n_bytes = n_lines * (sizeof(struct line) + sizeof(uint64_t) + sizeof(uint32_t));
 	uint64_t *keys = ht_mem_alloc(mem, n_bytes);
 	if (!keys)
@@ -253,7 +258,7 @@ static enum ht_status collect_lines(struct ht_step_samples *samples)
 		samples->n_lines +=
 		        add_lines(samples, i, lines + samples->n_lines, keys + samples->n_lines);
 		if (parts->spent)
-			ht_table_drop_rows(parts->list[i].facts[0]);
+			ht_table_drop_rows(parts->list[i].facts[samples->k_names]);
 	}
 	bool ok = sort_lines(samples, keys, (uint32_t *)(void *)(lines + n_lines));
 	ht_mem_free(mem, keys, n_bytes);
@@ -280,10 +285,14 @@ static enum ht_status time_steps(struct ht_step_samples *samples, size_t side)
 }
 
 enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *parts,
-        size_t k_paths, struct ht_step_samples *ret_samples)
+        const struct ht_sample_tables *tables, struct ht_step_samples *ret_samples)
 {
 	struct ht_step_samples *samples = ret_samples;
-	*samples = (struct ht_step_samples){ .run = run, .parts = parts, .k_paths = k_paths };
+	*samples = (struct ht_step_samples){ .run = run,
+		.parts = parts,
+		.k_names = tables->names,
+		.k_paths = tables->paths,
+		.pairs = tables->pairs };
 	ht_name_tree_init(&samples->tree, run->ctx->mem);
 	for (size_t side = 0; side < run->n_sets; side++)
 		HT_TRY(list_steps(samples, side));
@@ -297,8 +306,8 @@ enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *p
 		HT_TRY(number_part(samples, i));
 		HT_TRY(check_rows(samples, i));
 		/* the tree has them now */
-		if (k_paths && parts->spent)
-			ht_table_drop_rows(parts->list[i].facts[k_paths]);
+		if (tables->paths && parts->spent)
+			ht_table_drop_rows(parts->list[i].facts[tables->paths]);
 	}
 	return collect_lines(samples);
 }

@@ -9,6 +9,7 @@
 #ifndef HT_MODEL_COMPARE_STEP_SAMPLES_H
 #define HT_MODEL_COMPARE_STEP_SAMPLES_H
 
+#include "model/compare/line_pairs.h"
 #include "model/numbers/sampling.h"
 #include "model/rows/name_tree.h"
 #include "model/steps/step_profile.h"
@@ -30,9 +31,10 @@ struct ht_step_samples {
 	struct ht_sample step_time[HT_MAX_SETS]; /* of the job; the mean is the median */
 	/* names or paths of all ranks, each once */
 	struct ht_name_tree tree; /* texts are those of the parts */
-	size_t k_paths;           /* the parts' table of paths; 0: by name */
-	uint32_t **numbers;       /* by part: numbers of its texts, or of its paths */
-	struct line *lines;       /* by name and place, then side */
+	size_t k_names, k_paths;  /* the parts' tables of names and of paths; no paths: 0 */
+	const struct ht_line_pairs *pairs;
+	uint32_t **numbers; /* by part: numbers of its texts, or of its paths */
+	struct line *lines; /* by name and place, then side */
 	size_t n_lines, at;
 	/* of the name in hand */
 	size_t first;  /* its first line: where to seek it */
@@ -44,11 +46,18 @@ struct ht_step_samples {
 	size_t n_touched[HT_MAX_SETS];               /* up to the end of each set */
 };
 
-/* Tables 0 and 1 of the parts are the names and steps of ht_profile_put, k_paths that of the paths, 0 when names have none.
- * HT_FORMAT when numbers in them cannot be. Memory in scratch but for the names, which done frees, also after a
+/* Which tables of the parts: names and paths of ht_profile_put; its steps are table 1. */
+struct ht_sample_tables {
+	size_t names;
+	size_t paths; /* 0: names have none */
+	const struct ht_line_pairs
+	        *pairs; /* names of set 0 that are called otherwise in set 1; NULL: none */
+};
+
+/* HT_FORMAT when numbers in them cannot be. Memory in scratch but for the names, which done frees, also after a
  * failure. */
 enum ht_status ht_step_samples_init(struct ht_run *run, const struct ht_parts *parts,
-        size_t k_paths, struct ht_step_samples *ret_samples) HT_MUST_USE;
+        const struct ht_sample_tables *tables, struct ht_step_samples *ret_samples) HT_MUST_USE;
 void ht_step_samples_done(struct ht_step_samples *samples);
 /* Take the next name in hand; false after the last one. Seek the first line of one that was in hand to have it next; 0
  * is the first. */

@@ -57,6 +57,11 @@ static bool is_library_frame(const char *name)
 	       is_generated_file(name);
 }
 
+bool ht_is_own_line(const char *name)
+{
+	return !is_library_frame(name) && strchr(name, '(');
+}
+
 /* By string id, as names repeat by the million: 0 not looked at yet, 1 no, 2 yes. */
 static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *user)
 {
@@ -64,10 +69,8 @@ static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *user
 	uint32_t id = t->name[row];
 	if (t->kind[row] != HT_KIND_PYTHON || id == HT_NO_STR)
 		return false;
-	if (!known[id]) {
-		const char *name = ht_str(t, id);
-		known[id] = !is_library_frame(name) && strchr(name, '(') ? 2 : 1;
-	}
+	if (!known[id])
+		known[id] = ht_is_own_line(ht_str(t, id)) ? 2 : 1;
 	return known[id] == 2;
 }
 

@@ -13,7 +13,8 @@
 #include "base/intern.h"
 #include "model/rows/autograd.h"
 
-enum ht_row_names_by { HT_BY_NAME, HT_BY_PATH, HT_BY_SHAPE };
+/* By line: names of the lines are given by who knows them, see ht_row_names_extra. */
+enum ht_row_names_by { HT_BY_NAME, HT_BY_PATH, HT_BY_SHAPE, HT_BY_LINE };
 
 /* Where a row's time passes. */
 enum ht_place {

@@ -6,6 +6,8 @@
  * slices of the window, write down what was touched. So memory is that of the names, not names times steps.
  */
 #include "model/steps/step_profile.h"
+#include "model/device/launch.h"
+#include "model/origin/find_origins.h"
 #include "model/policy.h"
 #include "model/rows/name_tree.h"
 #include "model/steps/step_time.h"
@@ -39,6 +41,9 @@ struct profile {
 	struct ht_autograd autograd;
 	struct ht_frame frame;
 	struct ht_row_names names;
+	struct ht_origins origins; /* by line */
+	uint8_t *
+	        own; /* by string id, as names repeat: 0 not looked at yet, 1 no line of the user's, 2 it is one */
 	struct ht_step_time time;
 	int64_t *own_ns;       /* by row, of threads beside the steps' */
 	struct ht_vec tallies; /* struct tally by number of the name */
@@ -83,6 +88,42 @@ static bool find_place(const struct profile *p, uint32_t row, enum ht_place *ret
 	return true;
 }
 
+/* ---- lines ---- */
+
+static const char *line_of(const struct profile *p, uint32_t row, enum ht_place place)
+{
+	const struct ht_trace *t = p->trace;
+	const struct ht_gpu *gpu = ht_place_is_gpu(place) ? ht_gpu_of_row(t, row) : NULL;
+	if (gpu) {
+		struct ht_origin origin;
+		ht_origin_get(&p->origins, (size_t)(gpu - t->gpu), &origin);
+		if (origin.source || gpu->launch == HT_NONE)
+			return origin.source;
+		row = gpu->launch;
+	} else if (t->kind[row] == HT_KIND_PYTHON && t->name[row] != HT_NO_STR) {
+		uint8_t *own = &p->own[t->name[row]];
+		if (!*own)
+			*own = ht_is_own_line(ht_str(t, t->name[row])) ? 2 : 1;
+		if (*own == 2)
+			return ht_str(t, t->name[row]);
+	} else if (ht_is_wait_name(ht_str(t, t->name[row]))) {
+		return HT_WAITING_NAME;
+	}
+	uint32_t forward = ht_autograd_forward(&p->autograd, row);
+	return ht_line_around(t, p->origins.lines, forward == HT_NONE ? row : forward);
+}
+
+static bool number_row(struct profile *p, uint32_t row, enum ht_place place, uint32_t *ret_number)
+{
+	if (p->options->by != HT_BY_LINE)
+		return ht_row_names_number(&p->names, row, place, ret_number);
+	const char *line = line_of(p, row, place);
+	/* what a line does on the GPU is one */
+	if (place == HT_PLACE_COPY)
+		place = HT_PLACE_KERNEL;
+	return ht_row_names_extra(&p->names, line ? line : HT_NO_LINE_NAME, place, ret_number);
+}
+
 /* ---- tallies ---- */
 
 static bool tally(struct profile *p, uint32_t number, int64_t count, int64_t ns)
@@ -111,7 +152,7 @@ static bool count_row(struct profile *p, uint32_t row, size_t i_window)
 	ht_sum(&p->ns[place], ns);
 	if (on_gpu ? !p->options->gpu : !p->options->cpu)
 		return true;
-	if (!ht_row_names_number(&p->names, row, place, &number) || !tally(p, number, 1, ns))
+	if (!number_row(p, row, place, &number) || !tally(p, number, 1, ns))
 		return false;
 	struct ht_call call = { number, (uint32_t)i_window, p->trace->ts_ns[row], ns };
 	return !on_gpu || place == HT_PLACE_COMM || !p->with_calls ||
@@ -125,14 +166,16 @@ static bool take_slice(void *user, uint32_t row, int64_t ns)
 	enum ht_place place;
 	uint32_t number;
 	bool of_row = row != HT_NONE && find_place(p, row, &place);
+	/* what Python does between operators is that of a line */
+	bool has_line = of_row || (row != HT_NONE && p->options->by == HT_BY_LINE);
 	/* what is asked for is inside an annotation: all else is no part of it */
 	if (!of_row && p->run->annotation)
 		return true;
 	ht_sum(&p->ns[HT_PLACE_CPU], ns);
 	if (!p->options->cpu)
 		return true;
-	if (of_row ? !ht_row_names_number(&p->names, row, HT_PLACE_CPU, &number)
-	           : !ht_row_names_extra(&p->names, HT_OUTSIDE_NAME, HT_PLACE_CPU, &number))
+	if (has_line ? !number_row(p, row, HT_PLACE_CPU, &number)
+	             : !ht_row_names_extra(&p->names, HT_OUTSIDE_NAME, HT_PLACE_CPU, &number))
 		return false;
 	return tally(p, number, 0, ns);
 }
@@ -242,6 +285,8 @@ static enum ht_status put_step(
 	HT_TRY(ht_step_time_walk(&p->time, i_window, take_slice, p));
 	HT_TRY(put_touched(p, number, tables->names));
 	ht_table *steps = tables->steps;
+	if (!steps)
+		return HT_OK;
 	ht_table_row(steps);
 	ht_table_put_known(steps, HT_STEP_NUMBER, number, HT_NO_I64);
 	ht_table_put_i64(steps, HT_STEP_NS, p->ns[HT_PLACE_CPU]);
@@ -279,7 +324,8 @@ static enum ht_status put_typical(struct profile *p, ht_table *table)
 
 static enum ht_status put_steps(struct profile *p, const struct ht_profile_tables *tables)
 {
-	HT_TRY(ht_step_time_init(p->run, &p->frame, &p->autograd, &p->time));
+	HT_TRY(ht_step_time_init(
+	        p->run, &p->frame, &p->autograd, p->options->by == HT_BY_LINE, &p->time));
 	HT_TRY(own_time(p));
 	HT_TRY(sort_rows(p));
 	p->with_calls = tables->typical != NULL;
@@ -299,6 +345,12 @@ static enum ht_status profile_init(struct ht_run *run, const struct ht_profile_o
 	p->autograd.parent = run->trace->parent;
 	if (with_autograd)
 		HT_TRY(ht_autograd_make(run, run->trace, &p->autograd));
+	if (options->by == HT_BY_LINE) {
+		p->own = ht_arena_alloc(run->scratch, run->trace->n_string_offsets + 1);
+		if (!p->own)
+			return ht_fail_nomem(run->ctx);
+		HT_TRY(ht_origins_make(run, false, &p->origins));
+	}
 	return ht_row_names_init(run, &p->autograd, options->by, options->short_names, &p->names);
 }
 
@@ -338,7 +390,7 @@ static enum ht_status count_rows_of(struct profile *p, const char *steps)
 		uint32_t row = p->frame.rows[i], number;
 		bool wanted = columns.stream[row] == -1 ? p->options->cpu : p->options->gpu;
 		if (wanted && ht_list_has(&list, columns.iteration[row]))
-			ok = ht_row_names_number(&p->names, row, HT_PLACE_NONE, &number) &&
+			ok = number_row(p, row, HT_PLACE_NONE, &number) &&
 			     tally(p, number, 1, p->trace->dur_ns[row]);
 	}
 	ht_list_done(p->run->ctx, &list);

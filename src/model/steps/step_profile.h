@@ -7,6 +7,8 @@
  *     cpu         time of the step that is theirs: see step_time.h; adds up to the length of the step
  *     background  own time on other host threads, which runs beside the steps
  *     on the GPU  durations; a piece of GPU work contains no other
+ * By line they are those of the user's own code: of a host row the function around it, of the backward pass that around its forward
+ * operator, of GPU work what launched it; Python outside of operators counts, and calls that wait for the device have a name of their own.
  * Paths are numbers into a table of their own, where each is the number of the path around it and a name.
  * The time of a step inside nothing that was recorded has a name of its own. A rank without steps is one step.
  */
@@ -17,6 +19,9 @@
 #include "model/rows/row_names.h"
 
 #define HT_OUTSIDE_NAME "outside of operators"
+/* By line. */
+#define HT_NO_LINE_NAME "no line of your code around it"
+#define HT_WAITING_NAME "waiting for the device"
 
 struct ht_profile_options {
 	enum ht_row_names_by by;
@@ -60,7 +65,8 @@ HT_COLUMN_NUMBERS(HT_PROFILE_TYPICAL_COLUMNS, HT_N_PROFILE_TYPICAL_COLUMNS);
 extern const struct ht_column ht_profile_typical_columns[HT_N_PROFILE_TYPICAL_COLUMNS];
 /* Where to put what was found. */
 struct ht_profile_tables {
-	ht_table *names, *steps;
+	ht_table *names;
+	ht_table *steps;   /* NULL: not asked for */
 	ht_table *typical; /* NULL: not asked for */
 	ht_table *paths;   /* see name_tree.h; NULL unless by path */
 };

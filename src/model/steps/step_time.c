@@ -186,22 +186,22 @@ static enum ht_status find_threads(
 	return HT_OK;
 }
 
-/* Rows that own time: those of the host but Python functions, whose time is that of what is around them. */
-static const bool *mark_rows(struct ht_run *run, const struct ht_frame *frame)
+/* Rows that own time: those of the host. That of Python functions is of what is around them, unless they are asked for. */
+static const bool *mark_rows(struct ht_run *run, const struct ht_frame *frame, bool with_python)
 {
 	const struct ht_trace *t = frame->trace;
 	bool *in = ht_arena_alloc(run->scratch, t->n_kind + 1);
 	for (size_t i = 0; in && i < frame->n_rows; i++)
 		in[frame->rows[i]] = !ht_kind_is_device(t->kind[frame->rows[i]]) &&
-		                     t->kind[frame->rows[i]] != HT_KIND_PYTHON;
+		                     (with_python || t->kind[frame->rows[i]] != HT_KIND_PYTHON);
 	return in;
 }
 
 enum ht_status ht_step_time_init(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_autograd *autograd, struct ht_step_time *ret_time)
+        const struct ht_autograd *autograd, bool with_python, struct ht_step_time *ret_time)
 {
 	*ret_time = (struct ht_step_time){ .run = run, .trace = frame->trace };
-	ret_time->in_frame = mark_rows(run, frame);
+	ret_time->in_frame = mark_rows(run, frame, with_python);
 	if (!ret_time->in_frame)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(find_windows(run, frame, ret_time));
@@ -247,7 +247,7 @@ static void keep(struct walk *walk, struct ht_vec *vec, struct ht_piece piece)
 static void give_or_keep(struct walk *walk, int64_t start, int64_t end, uint32_t row)
 {
 	uint8_t kind = row == HT_NONE ? HT_KIND_ANNOTATION : walk->time->trace->kind[row];
-	if (kind == HT_KIND_ANNOTATION)
+	if (kind == HT_KIND_ANNOTATION || kind == HT_KIND_PYTHON)
 		keep(walk, &walk->time->open, (struct ht_piece){ start, end, row });
 	else
 		give(walk, start, end, row);

@@ -4,7 +4,7 @@
  *
  * A step is a window on the thread that ran it. Every moment belongs to the innermost row of that thread; while
  * the thread is in no operator or call itself (it waits in loss.backward()), to the innermost row of the autograd
- * thread that it called (autograd.h), if one is open there. Python functions are no rows of their own here. So the slices of a window add up to its
+ * thread that it called (autograd.h), if one is open there. Python functions are rows of their own only where they are asked for. So the slices of a window add up to its
  * length, and no time is counted twice.
  *
  *     steps' thread   ├─ step ─┤ aten::mm ├──── step (backward()) ────┤ Optimizer.step ├─ step ─┤
@@ -52,7 +52,8 @@ struct ht_step_time {
 /* Of the steps that the run chose, over the rows of the frame; memory in scratch but for the vectors, which done
  * frees, also after a failure. */
 enum ht_status ht_step_time_init(struct ht_run *run, const struct ht_frame *frame,
-        const struct ht_autograd *autograd, struct ht_step_time *ret_time) HT_MUST_USE;
+        const struct ht_autograd *autograd, bool with_python,
+        struct ht_step_time *ret_time) HT_MUST_USE;
 void ht_step_time_done(struct ht_step_time *time);
 
 /* Told of every slice of a window; false when out of memory. */
