@@ -34,6 +34,12 @@ struct tally {
 	bool touched;
 };
 
+/* A line and its number among the names. */
+struct line {
+	const char *text;
+	uint32_t number;
+};
+
 struct profile {
 	struct ht_run *run;
 	const struct ht_profile_options *options;
@@ -44,6 +50,7 @@ struct profile {
 	struct ht_origins origins; /* by line */
 	uint8_t *
 	        own; /* by string id, as names repeat: 0 not looked at yet, 1 no line of the user's, 2 it is one */
+	struct line last[HT_N_PLACES]; /* that was numbered */
 	struct ht_step_time time;
 	int64_t *own_ns;       /* by row, of threads beside the steps' */
 	struct ht_vec tallies; /* struct tally by number of the name */
@@ -113,15 +120,23 @@ static const char *line_of(const struct profile *p, uint32_t row, enum ht_place 
 	return ht_line_around(t, p->origins.lines, forward == HT_NONE ? row : forward);
 }
 
+/* Most rows are around the line of the row before. */
 static bool number_row(struct profile *p, uint32_t row, enum ht_place place, uint32_t *ret_number)
 {
 	if (p->options->by != HT_BY_LINE)
 		return ht_row_names_number(&p->names, row, place, ret_number);
 	const char *line = line_of(p, row, place);
+	line = line ? line : HT_NO_LINE_NAME;
 	/* what a line does on the GPU is one */
-	if (place == HT_PLACE_COPY)
-		place = HT_PLACE_KERNEL;
-	return ht_row_names_extra(&p->names, line ? line : HT_NO_LINE_NAME, place, ret_number);
+	place = place == HT_PLACE_COPY ? HT_PLACE_KERNEL : place;
+	struct line *last = &p->last[place];
+	if (last->text != line) {
+		if (!ht_row_names_extra(&p->names, line, place, &last->number))
+			return false;
+		last->text = line;
+	}
+	*ret_number = last->number;
+	return true;
 }
 
 /* ---- tallies ---- */
