@@ -259,13 +259,23 @@ static void compute(void *user)
 	exchange_compute(user, resume);
 }
 
-/* Resume those who wait for news, or those of them who have waited until then. */
+static struct peer *peer_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+	        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info != NULL ? info->socket_context : NULL;
+}
+
+/* Resume those who wait for news, or those of them who have waited until then. The web server does not look at a connection
+ * that is suspended: that its client has left is seen here. Who has, or only listens, is told what there is. */
 static void end_waiting(struct http *http, uint64_t until_ms)
 {
 	pthread_mutex_lock(&http->lock);
 	struct exchange **at = &http->news;
 	while (*at != NULL) {
 		struct exchange *exchange = *at;
+		if (peer_has_ended(peer_of(exchange->connection)))
+			exchange->news_ms = 1; /* long over */
 		if (exchange->news_ms > until_ms) {
 			at = &exchange->next_news;
 			continue;
@@ -387,13 +397,6 @@ static const char *read_headers(
 	}
 	return head_problem(&head, connection,
 	        strlen(exchange->method) + exchange->n_target + strlen(version) + strlen("  \r\n"));
-}
-
-static struct peer *peer_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-	        mhd.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	return info != NULL ? info->socket_context : NULL;
 }
 
 /* What came between looking and waiting. */

@@ -232,6 +232,12 @@ void peer_busy(struct peers *peers, struct peer *peer, uint64_t now_ms)
 	pthread_mutex_unlock(&peers->lock);
 }
 
+bool peer_has_ended(const struct peer *peer)
+{
+	char any;
+	return peer != NULL && recv(peer->fd, &any, sizeof(any), MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 void peer_idle(struct peers *peers, struct peer *peer, uint64_t now_ms)
 {
 	if (peer == NULL)

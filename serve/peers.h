@@ -39,6 +39,8 @@ void peer_ask(struct peers *peers, struct peer *peer, uint64_t now_ms);
 void peer_admit(struct peers *peers, struct peer *peer);
 /* Its request is whole; it is answered. */
 void peer_busy(struct peers *peers, struct peer *peer, uint64_t now_ms);
+/* Whether it will send nothing more: it is gone, or only listens. */
+bool peer_has_ended(const struct peer *peer);
 void peer_idle(struct peers *peers, struct peer *peer, uint64_t now_ms);
 
 #endif

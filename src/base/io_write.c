@@ -7,11 +7,13 @@
  * Staging spares the encoders and the system tiny pieces. A reader of the path sees the old file or
  * the whole new one, never a part. The data are not forced to the disk: a trace can be made again.
  */
+#include "base/folder.h"
 #include "base/io.h"
 #include "base/io_codec.h"
 #include "base/mem.h"
 #include "base/temp.h"
 #include "base/text.h"
+#include "base/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,11 +83,21 @@ static void free_writer(struct ht_writer *writer)
 	ht_mem_release(mem);
 }
 
-static enum ht_status open_temp(struct ht_writer *writer, const struct stat *old)
+static enum ht_status refuse(struct ht_writer *writer, const char *what, int error)
 {
-	int error = ht_temp_open(writer->path, old ? old->st_mode & 0777 : 0666, &writer->temp);
+	if (error == ELOOP)
+		return ht_fail(writer->ctx, HT_IO, writer->path, -1,
+		        "name the place that it leads to, or write to a folder of your own",
+		        "%s: a link in a folder that everybody can write to", what);
+	return ht_fail_errno(writer->ctx, writer->path, what, error);
+}
+
+static enum ht_status open_temp(
+        struct ht_writer *writer, int folder, const char *name, const struct stat *old)
+{
+	int error = ht_temp_open_at(folder, name, old ? old->st_mode & 0777 : 0666, &writer->temp);
 	if (error)
-		return ht_fail_errno(writer->ctx, writer->path, "cannot create", error);
+		return refuse(writer, "cannot create", error);
 	/* in spite of the umask; a file system without modes may refuse */
 	if (old)
 		(void)fchmod(writer->temp.fd, old->st_mode & 0777);
@@ -93,37 +105,87 @@ static enum ht_status open_temp(struct ht_writer *writer, const struct stat *old
 	return HT_OK;
 }
 
-static enum ht_status open_target(struct ht_writer *writer, const char *path)
+/* A device or pipe. What was put in its place since it was looked at is neither cut nor written over. */
+static enum ht_status open_in_place(
+        struct ht_writer *writer, int folder, const char *name, int flags)
 {
-	ht_ctx *ctx = writer->ctx;
-	if (ht_io_should_fail(ctx))
-		return ht_fail_errno(ctx, path, "cannot create", ENOSPC);
-	if (strlen(path) >= sizeof writer->path)
-		return ht_fail_errno(ctx, path, "cannot create", ENAMETOOLONG);
 	struct stat st;
-	if (stat(path, &st) < 0) {
-		memcpy(writer->path, path, strlen(path) + 1);
-		return open_temp(writer, NULL);
-	}
-	if (S_ISDIR(st.st_mode))
-		return ht_fail(ctx, HT_IO, path, -1, "name a file in it",
-		        "cannot write: it is a directory");
-	/* Write where a link points to, not over the link. Descriptors passed by a shell have no
-	 * name that could be resolved or renamed; they are not regular files. */
-	if (S_ISREG(st.st_mode)) {
-		if (!realpath(path, writer->path))
-			return ht_fail_errno(ctx, path, "cannot create", errno);
-		return open_temp(writer, &st);
-	}
-	memcpy(writer->path, path, strlen(path) + 1);
-	writer->out.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (writer->out.fd < 0)
-		return ht_fail_errno(ctx, path, "cannot write", errno);
+	int fd = openat(folder, name, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+	int error = fd < 0 ? errno : fstat(fd, &st) ? errno : S_ISREG(st.st_mode) ? EEXIST : 0;
+	if (error && fd >= 0)
+		close(fd);
+	if (error)
+		return refuse(writer, "cannot write", error);
+	writer->out.fd = fd;
 	writer->owns_fd = true;
 	return HT_OK;
 }
 
-static enum ht_status open_writer(struct ht_writer *writer, const char *path)
+/* Write where a link points to, not over the link, unless it points nowhere. Descriptors passed by a shell have no name that
+ * could be resolved or renamed; they are not regular files. */
+static enum ht_status open_linked(struct ht_writer *writer, int folder, const char *name)
+{
+	char real[PATH_MAX];
+	const char *real_name;
+	struct stat st;
+	if (ht_folder_is_shared(folder))
+		return refuse(writer, "cannot create", ELOOP);
+	if (fstatat(folder, name, &st, 0))
+		return open_temp(writer, folder, name, NULL);
+	if (!S_ISREG(st.st_mode))
+		return open_in_place(writer, folder, name, 0);
+	int target = realpath(writer->path, real) ? ht_folder_of(real, &real_name) : -1;
+	if (target < 0)
+		return refuse(writer, "cannot create", errno);
+	enum ht_status status = open_temp(writer, target, real_name, &st);
+	close(target);
+	return status;
+}
+
+/* owned: the user named the path, and a link there is his; else it is replaced. */
+static enum ht_status open_at(struct ht_writer *writer, int folder, const char *name, bool owned)
+{
+	struct stat st;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return open_temp(writer, folder, name, NULL);
+	if (S_ISLNK(st.st_mode) && !owned)
+		return open_temp(writer, folder, name, NULL);
+	struct stat to = st;
+	if (S_ISDIR(st.st_mode) ||
+	        (S_ISLNK(st.st_mode) && !fstatat(folder, name, &to, 0) && S_ISDIR(to.st_mode)))
+		return ht_fail(writer->ctx, HT_IO, writer->path, -1, "name a file in it",
+		        "cannot write: it is a directory");
+	if (S_ISLNK(st.st_mode))
+		return open_linked(writer, folder, name);
+	if (S_ISREG(st.st_mode))
+		return open_temp(writer, folder, name, &st);
+	return open_in_place(writer, folder, name, O_NOFOLLOW);
+}
+
+/* A folder that is open already, or -1: the one of the path. */
+static enum ht_status open_target(struct ht_writer *writer, int folder, const char *path)
+{
+	ht_ctx *ctx = writer->ctx;
+	const char *name = path;
+	if (ht_io_should_fail(ctx))
+		return ht_fail_errno(ctx, path, "cannot create", ENOSPC);
+	if (strlen(path) >= sizeof writer->path)
+		return ht_fail_errno(ctx, path, "cannot create", ENAMETOOLONG);
+	memcpy(writer->path, path, strlen(path) + 1);
+	bool owned = folder < 0;
+	if (owned)
+		folder = ht_folder_of(path, &name);
+	else
+		name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	if (folder < 0)
+		return refuse(writer, "cannot create", errno);
+	enum ht_status status = open_at(writer, folder, *name ? name : ".", owned);
+	if (owned)
+		close(folder);
+	return status;
+}
+
+static enum ht_status open_writer(struct ht_writer *writer, int folder, const char *path)
 {
 	writer->out.bytes = ht_mem_alloc(writer->mem, BUFFER_BYTES);
 	if (!writer->out.bytes)
@@ -138,16 +200,17 @@ static enum ht_status open_writer(struct ht_writer *writer, const char *path)
 			return ht_fail_nomem(writer->ctx);
 		HT_TRY(writer->encoder->open(writer->ctx, &writer->encoder_state));
 	}
-	if (!strcmp(path, "-")) {
+	if (folder < 0 && !strcmp(path, "-")) {
 		writer->out.fd = STDOUT_FILENO;
 		writer->out.path = "standard output";
 		return HT_OK;
 	}
 	writer->out.path = writer->path;
-	return open_target(writer, path);
+	return open_target(writer, folder, path);
 }
 
-enum ht_status ht_writer_open(ht_ctx *ctx, const char *path, struct ht_writer **ret_writer)
+enum ht_status ht_writer_open_at(
+        ht_ctx *ctx, int folder, const char *path, struct ht_writer **ret_writer)
 {
 	ht_error_clear(ctx);
 	struct ht_writer *writer = ht_mem_zalloc(ctx->mem, sizeof *writer);
@@ -158,13 +221,18 @@ enum ht_status ht_writer_open(ht_ctx *ctx, const char *path, struct ht_writer **
 	writer->out.ctx = ctx;
 	writer->out.fd = -1;
 	writer->temp.fd = -1;
-	enum ht_status status = open_writer(writer, path);
+	enum ht_status status = open_writer(writer, folder, path);
 	if (status != HT_OK) {
 		ht_writer_abort(writer);
 		return status;
 	}
 	*ret_writer = writer;
 	return HT_OK;
+}
+
+enum ht_status ht_writer_open(ht_ctx *ctx, const char *path, struct ht_writer **ret_writer)
+{
+	return ht_writer_open_at(ctx, -1, path, ret_writer);
 }
 
 /* Fill whatever buffer comes first, pass it on whenever it is full. */

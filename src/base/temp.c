@@ -15,6 +15,7 @@
  */
 #include "base/temp.h"
 
+#include "base/folder.h"
 #include "base/platform.h"
 
 #include <errno.h>
@@ -30,43 +31,36 @@
 #define BASE_BYTES 200 /* of the target's own name, so that there is room for the mark */
 
 /* The i-th name beside a target. */
-static int name_beside(const char *target, int i, char *ret_name, size_t cap)
+static void name_beside(const char *target, int i, char ret_name[NAME_MAX + 1])
 {
-	const char *slash = strrchr(target, '/');
-	size_t n_dir = slash ? (size_t)(slash - target) + 1 : 0;
-	int n = snprintf(ret_name, cap, "%.*s%.*s" HT_TEMP_MARK "%d", (int)n_dir, target,
-	        BASE_BYTES, target + n_dir, i);
-	return n > 0 && (size_t)n < cap ? 0 : ENAMETOOLONG;
+	snprintf(ret_name, NAME_MAX + 1, "%.*s" HT_TEMP_MARK "%d", BASE_BYTES, target, i);
 }
 
-static bool leads_to(const char *name, int fd)
+static bool leads_to(int folder, const char *name, int fd)
 {
 	struct stat by_name, by_fd;
-	return !lstat(name, &by_name) && !fstat(fd, &by_fd) && by_name.st_dev == by_fd.st_dev &&
-	       by_name.st_ino == by_fd.st_ino;
+	return !fstatat(folder, name, &by_name, AT_SYMLINK_NOFOLLOW) && !fstat(fd, &by_fd) &&
+	       by_name.st_dev == by_fd.st_dev && by_name.st_ino == by_fd.st_ino;
 }
 
-bool ht_temp_remove_dead(const char *name)
+bool ht_temp_remove_dead(int folder, const char *name)
 {
 	/* for writing: network file systems lock nothing else */
-	int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == ENOENT;
-	bool gone = !flock(fd, LOCK_EX | LOCK_NB) && (!leads_to(name, fd) || !unlink(name));
+	bool gone = !flock(fd, LOCK_EX | LOCK_NB) &&
+	            (!leads_to(folder, name, fd) || !unlinkat(folder, name, 0));
 	close(fd);
 	return gone;
 }
 
 #if HT_HAS_UNNAMED
 /* Unnamed, where the file system and /proc allow to name it later. */
-static int open_unnamed(const char *target, mode_t mode)
+static int open_unnamed(int folder, mode_t mode)
 {
-	char dir[PATH_MAX], link[64];
-	const char *slash = strrchr(target, '/');
-	size_t n = slash == target ? 1 : slash ? (size_t)(slash - target) : 0;
-	memcpy(dir, target, n);
-	memcpy(dir + n, n ? "" : ".", n ? 1 : 2);
-	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	char link[64];
+	int fd = openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -1;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -76,9 +70,9 @@ static int open_unnamed(const char *target, mode_t mode)
 	return -1;
 }
 #else
-static int open_unnamed(const char *target, mode_t mode)
+static int open_unnamed(int folder, mode_t mode)
 {
-	(void)target;
+	(void)folder;
 	(void)mode;
 	return -1;
 }
@@ -87,14 +81,13 @@ static int open_unnamed(const char *target, mode_t mode)
 static int open_named(struct ht_temp *temp, mode_t mode)
 {
 	for (int i = 0; i < N_NAMES;) {
-		int error = name_beside(temp->target, i, temp->name, sizeof temp->name);
-		if (error)
-			return error;
-		temp->fd = open(temp->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		name_beside(temp->target, i, temp->name);
+		temp->fd = openat(temp->folder, temp->name,
+		        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (temp->fd >= 0) {
 			/* where there are no locks the file is kept by its name alone */
 			flock(temp->fd, LOCK_EX);
-			if (leads_to(temp->name, temp->fd))
+			if (leads_to(temp->folder, temp->name, temp->fd))
 				return 0;
 			close(temp->fd);
 			continue;
@@ -106,40 +99,46 @@ static int open_named(struct ht_temp *temp, mode_t mode)
 	return EEXIST;
 }
 
-/* Everything but the file: its target, and the way there cleared. */
-static int prepare(const char *target, struct ht_temp *ret_temp)
+/* The folder is the temporary file's from here on, also when this fails. */
+static int begin(int folder, const char *target, mode_t mode, bool named, struct ht_temp *ret_temp)
 {
-	ret_temp->fd = -1;
-	if (strlen(target) >= sizeof ret_temp->target)
-		return ENAMETOOLONG;
-	memcpy(ret_temp->target, target, strlen(target) + 1);
-	for (int i = 0; i < N_NAMES; i++)
-		if (!name_beside(target, i, ret_temp->name, sizeof ret_temp->name))
-			ht_temp_remove_dead(ret_temp->name);
-	ret_temp->name[0] = '\0';
-	return 0;
+	struct ht_temp temp = { .fd = -1, .folder = folder };
+	size_t n = strlen(target);
+	int error = folder < 0 ? errno : !n ? ENOENT : n > NAME_MAX ? ENAMETOOLONG : 0;
+	if (!error) {
+		memcpy(temp.target, target, n + 1);
+		for (int i = 0; i < N_NAMES; i++) {
+			name_beside(target, i, temp.name);
+			ht_temp_remove_dead(folder, temp.name);
+		}
+		temp.name[0] = '\0';
+		if (named || (temp.fd = open_unnamed(folder, mode)) < 0)
+			error = open_named(&temp, mode);
+	}
+	if (!error)
+		*ret_temp = temp;
+	else if (folder >= 0)
+		close(folder);
+	return error;
 }
 
 int ht_temp_open_named(const char *target, mode_t mode, struct ht_temp *ret_temp)
 {
-	struct ht_temp temp;
-	int error = prepare(target, &temp);
-	if (!error)
-		error = open_named(&temp, mode);
-	if (!error)
-		*ret_temp = temp;
-	return error;
+	const char *name = "";
+	int folder = ht_folder_of(target, &name);
+	return begin(folder, name, mode, true, ret_temp);
 }
 
 int ht_temp_open(const char *target, mode_t mode, struct ht_temp *ret_temp)
 {
-	struct ht_temp temp;
-	int error = prepare(target, &temp);
-	if (!error && (temp.fd = open_unnamed(target, mode)) < 0)
-		error = open_named(&temp, mode);
-	if (!error)
-		*ret_temp = temp;
-	return error;
+	const char *name = "";
+	int folder = ht_folder_of(target, &name);
+	return begin(folder, name, mode, false, ret_temp);
+}
+
+int ht_temp_open_at(int folder, const char *target, mode_t mode, struct ht_temp *ret_temp)
+{
+	return begin(fcntl(folder, F_DUPFD_CLOEXEC, 0), target, mode, false, ret_temp);
 }
 
 int ht_temp_unnamed(const char *dir, int *ret_fd)
@@ -165,13 +164,11 @@ static int give_name(struct ht_temp *temp)
 {
 	char link[64];
 	snprintf(link, sizeof link, "/proc/self/fd/%d", temp->fd);
-	if (!linkat(AT_FDCWD, link, AT_FDCWD, temp->target, AT_SYMLINK_FOLLOW))
+	if (!linkat(AT_FDCWD, link, temp->folder, temp->target, AT_SYMLINK_FOLLOW))
 		return 0;
 	for (int i = 0; errno == EEXIST && i < N_NAMES; i++) {
-		int error = name_beside(temp->target, i, temp->name, sizeof temp->name);
-		if (error)
-			return error;
-		if (!linkat(AT_FDCWD, link, AT_FDCWD, temp->name, AT_SYMLINK_FOLLOW))
+		name_beside(temp->target, i, temp->name);
+		if (!linkat(AT_FDCWD, link, temp->folder, temp->name, AT_SYMLINK_FOLLOW))
 			return 0;
 	}
 	temp->name[0] = '\0';
@@ -186,7 +183,8 @@ int ht_temp_commit(struct ht_temp *temp)
 	int error = copy < 0 || (close(copy) && errno != EINTR) ? errno : 0;
 	if (!error && !temp->name[0])
 		error = give_name(temp);
-	if (!error && temp->name[0] && rename(temp->name, temp->target))
+	if (!error && temp->name[0] &&
+	        renameat(temp->folder, temp->name, temp->folder, temp->target))
 		error = errno;
 	if (!error)
 		temp->name[0] = '\0';
@@ -199,7 +197,8 @@ void ht_temp_abort(struct ht_temp *temp)
 	if (temp->fd < 0)
 		return;
 	if (temp->name[0])
-		unlink(temp->name);
+		unlinkat(temp->folder, temp->name, 0);
 	close(temp->fd);
-	temp->fd = -1;
+	close(temp->folder);
+	temp->fd = temp->folder = -1;
 }

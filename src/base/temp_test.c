@@ -149,12 +149,15 @@ static void the_dead_are_told_from_the_living(void **state)
 	assert_int_equal(ht_temp_open_named(f->target, 0644, &dead), 0);
 	assert_int_equal(count_files(f, false), 2);
 	close(dead.fd);
+	close(dead.folder);
 	assert_int_equal(write_letter(ht_temp_open, f->target, 'n'), 0);
-	assert_int_equal(access(dead.name, F_OK), -1);
-	assert_int_equal(access(living.name, F_OK), 0);
-	assert_false(ht_temp_remove_dead(living.name));
+	assert_int_equal(faccessat(living.folder, dead.name, F_OK, 0), -1);
+	assert_int_equal(faccessat(living.folder, living.name, F_OK, 0), 0);
+	assert_false(ht_temp_remove_dead(living.folder, living.name));
+	int folder = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ht_temp_abort(&living);
-	assert_true(ht_temp_remove_dead(living.name));
+	assert_true(ht_temp_remove_dead(folder, living.name));
+	close(folder);
 	assert_int_equal(count_files(f, false), 1);
 }
 

@@ -6,7 +6,8 @@
  *     series  id, metric, path, unit, higher_is_better
  *     points  series, run, value, n, mean, std, min, q1, median, q3, max
  *
- * Here it is written, by the user's own hand; load.c reads it, whoever wrote it.
+ * Here it is written, by the user's own hand; load.c reads it, whoever wrote it. What is added to may have come from somebody else
+ * all the same: a store that has more than these tables, as triggers, which would run with every row, is refused.
  */
 #include "history/history.h"
 
@@ -22,15 +23,24 @@
 #include <string.h>
 #include <time.h>
 
-#define BUSY_MS 10000
+#define BUSY_MS        10000
+#define MAX_TEXT_BYTES (16 << 20)
 
-static const char schema[] =
-        "CREATE TABLE runs(id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT, added INTEGER);"
-        "CREATE TABLE series(id INTEGER PRIMARY KEY, metric TEXT NOT NULL, path TEXT NOT NULL, unit TEXT,"
-        " higher_is_better INTEGER NOT NULL, UNIQUE(path, metric));"
-        "CREATE TABLE points(series INTEGER NOT NULL, run INTEGER NOT NULL, value REAL, n REAL, mean REAL,"
-        " std REAL, min REAL, q1 REAL, median REAL, q3 REAL, max REAL, PRIMARY KEY(series, run)) WITHOUT ROWID;"
-        "PRAGMA application_id=1215261800; PRAGMA user_version=1;";
+#define TABLE_RUNS                                                                                 \
+	"CREATE TABLE runs(id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT, added INTEGER)"
+#define TABLE_SERIES                                                                                       \
+	"CREATE TABLE series(id INTEGER PRIMARY KEY, metric TEXT NOT NULL, path TEXT NOT NULL, unit TEXT," \
+	" higher_is_better INTEGER NOT NULL, UNIQUE(path, metric))"
+#define TABLE_POINTS                                                                                        \
+	"CREATE TABLE points(series INTEGER NOT NULL, run INTEGER NOT NULL, value REAL, n REAL, mean REAL," \
+	" std REAL, min REAL, q1 REAL, median REAL, q3 REAL, max REAL, PRIMARY KEY(series, run)) WITHOUT ROWID"
+
+static const char schema[] = TABLE_RUNS ";" TABLE_SERIES ";" TABLE_POINTS ";"
+                                        "PRAGMA application_id=1215261800; PRAGMA user_version=1;";
+/* What else there is; SQLite keeps the statements as they were. */
+static const char others[] =
+        "SELECT count(*) FROM sqlite_master WHERE sql IS NOT NULL AND sql NOT IN ('" TABLE_RUNS
+        "', '" TABLE_SERIES "', '" TABLE_POINTS "')";
 
 struct ht_history_store {
 	ht_ctx *ctx;
@@ -80,6 +90,11 @@ static enum ht_status check_kind(struct ht_history_store *s)
 		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
 		        "use the version that wrote it, or a newer one",
 		        "the history has version %" PRId64 ", not %d", version, HT_HISTORY_VERSION);
+	HT_TRY(ask_number(s, others, &n_tables));
+	if (n_tables)
+		return ht_fail(s->ctx, HT_FORMAT, s->path, -1,
+		        "begin another store; runs of this one are read all the same",
+		        "the history has tables, views or triggers that are not of one");
 	return HT_OK;
 }
 
@@ -96,6 +111,8 @@ enum ht_status ht_history_open(ht_ctx *ctx, const char *path, struct ht_history_
 		(void)sqlite3_busy_timeout(s->db, BUSY_MS);
 		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+		(void)sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES);
 		status = run_sql(s, "BEGIN IMMEDIATE");
 	}
 	if (status == HT_OK)

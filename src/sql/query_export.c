@@ -16,9 +16,12 @@
 
 #include "sql/query.h"
 
+#include "base/folder.h"
+#include "base/writer.h"
 #include "table/escape.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +49,7 @@ struct export
 	ht_ctx *ctx;
 	ht_set *set;
 	const char *folder;
+	int fd; /* of the folder; -1: not yet */
 	uint64_t rows_a_file;
 	struct ht_arena arena;
 	struct exported *tables;
@@ -54,17 +58,15 @@ struct export
 
 /* ---- folders and files ---- */
 
-/* The user named the folder, which may be a link; what is inside of it must be its own. */
-static enum ht_status make_folder(struct export *e, const char *path)
+/* The user named the folder, which may be a link; what is inside of it must be its own. path: inside, "" for itself. */
+static enum ht_status open_folder(struct export *e, const char *path, int *ret_folder)
 {
-	struct stat st;
-	bool is_named = path == e->folder;
-	if (mkdir(path, 0777) == 0 ||
-	        (errno == EEXIST && (is_named ? stat(path, &st) : lstat(path, &st)) == 0 &&
-	                S_ISDIR(st.st_mode)))
+	*ret_folder = *path ? ht_folder_below(e->fd, path, 0777) : ht_folder_open(e->folder, 0777);
+	if (*ret_folder >= 0)
 		return HT_OK;
-	return ht_fail(
-	        e->ctx, HT_IO, path, -1, NULL, "cannot make the folder: %s", strerror(errno));
+	const char *place = ht_arena_printf(&e->arena, "%s%s%s", e->folder, *path ? "/" : "", path);
+	return ht_fail(e->ctx, HT_IO, place ? place : e->folder, -1, NULL,
+	        "cannot make the folder: %s", strerror(errno));
 }
 
 static bool put_bytes(void *user, const void *bytes, size_t n)
@@ -72,20 +74,26 @@ static bool put_bytes(void *user, const void *bytes, size_t n)
 	return ht_writer_write(user, bytes, n) == HT_OK;
 }
 
-/* Write a file that appears whole or not at all; fill writes to the sink. */
+/* Write a file that appears whole or not at all; fill writes to the sink. The path is inside the folder. */
 static enum ht_status write_file(struct export *e, const char *path,
         enum ht_status (*fill)(struct export *e, const struct ht_sink *sink, const void *user),
         const void *user)
 {
 	ht_writer *writer;
-	struct stat st;
-	/* a writer keeps links that users name; nobody named this one */
-	if (!lstat(path, &st) && S_ISLNK(st.st_mode) && unlink(path))
-		return ht_fail(e->ctx, HT_IO, path, -1, NULL, "cannot replace the link: %s",
-		        strerror(errno));
-	HT_TRY(ht_writer_open(e->ctx, path, &writer));
+	const char *slash = strrchr(path, '/');
+	const char *place = ht_arena_printf(&e->arena, "%s/%s", e->folder, path);
+	const char *inside =
+	        slash ? ht_arena_printf(&e->arena, "%.*s", (int)(slash - path), path) : ".";
+	int folder;
+	if (!place || !inside)
+		return ht_fail_nomem(e->ctx);
+	HT_TRY(open_folder(e, inside, &folder));
+	enum ht_status status = ht_writer_open_at(e->ctx, folder, place, &writer);
+	close(folder);
+	if (status != HT_OK)
+		return status;
 	struct ht_sink sink = { put_bytes, writer };
-	enum ht_status status = fill(e, &sink, user);
+	status = fill(e, &sink, user);
 	if (status == HT_OK)
 		return ht_writer_commit(writer);
 	ht_writer_abort(writer);
@@ -148,13 +156,12 @@ static const char *select_text(struct export *e, const struct exported *table, b
 static enum ht_status export_query(
         struct export *e, struct exported *table, const char *text, const char *path, int64_t rank)
 {
-	const char *place = ht_arena_printf(&e->arena, "%s/%s", e->folder, path);
 	ht_table *rows;
-	if (!text || !place)
+	if (!text)
 		return ht_fail_nomem(e->ctx);
 	HT_TRY(query(e, text, &rows));
 	struct file file = { path, rank, ht_table_n_rows(rows) };
-	enum ht_status status = write_file(e, place, fill_arrow, rows);
+	enum ht_status status = write_file(e, path, fill_arrow, rows);
 	ht_table_free(rows);
 	if (status == HT_OK && !HT_VEC_PUSH(e->ctx->mem, &table->files, struct file, file))
 		status = ht_fail_nomem(e->ctx);
@@ -166,11 +173,8 @@ static enum ht_status export_rank(struct export *e, struct exported *table, size
 {
 	const struct ht_rank *rank = &e->set->roster.ranks[i];
 	const char *select = select_text(e, table, false);
-	const char *folder = ht_arena_printf(
-	        &e->arena, "%s/%s/rank=%" PRId64, e->folder, table->name, rank->number);
-	if (!select || !folder)
+	if (!select)
 		return ht_fail_nomem(e->ctx);
-	HT_TRY(make_folder(e, folder));
 	uint64_t step = table->has_row ? e->rows_a_file : UINT64_MAX, first = 0;
 	for (unsigned part = 0; !part || first < rank->n_events; part++) {
 		const char *path = ht_arena_printf(&e->arena, "%s/rank=%" PRId64 "/part-%u.arrow",
@@ -198,10 +202,10 @@ static bool is_partitioned(const struct exported *table)
 
 static enum ht_status export_table(struct export *e, struct exported *table)
 {
-	const char *folder = ht_arena_printf(&e->arena, "%s/%s", e->folder, table->name);
-	if (!folder)
-		return ht_fail_nomem(e->ctx);
-	HT_TRY(make_folder(e, folder));
+	int folder;
+	/* one without ranks has a folder as well */
+	HT_TRY(open_folder(e, table->name, &folder));
+	close(folder);
 	if (!is_partitioned(table)) {
 		const char *path = ht_arena_printf(&e->arena, "%s/part-0.arrow", table->name);
 		return path ? export_query(e, table, select_text(e, table, true), path, HT_NO_I64)
@@ -327,15 +331,18 @@ static enum ht_status read_tables(struct export *e, const char *list)
 
 static enum ht_status run(struct export *e, const char *tables)
 {
+	static const char manifest[] = "manifest.json";
 	struct stat st;
-	const char *manifest = ht_arena_printf(&e->arena, "%s/manifest.json", e->folder);
-	if (!manifest)
-		return ht_fail_nomem(e->ctx);
-	if (stat(manifest, &st) == 0)
+	/* a folder that is made for nothing would stay */
+	int there = ht_folder_open(e->folder, 0);
+	bool is_taken = there >= 0 && !fstatat(there, manifest, &st, 0);
+	if (there >= 0)
+		close(there);
+	if (is_taken)
 		return ht_fail(e->ctx, HT_USAGE, e->folder, -1, "take another folder, or remove it",
 		        "holds a dataset already");
 	HT_TRY(read_tables(e, tables));
-	HT_TRY(make_folder(e, e->folder));
+	HT_TRY(open_folder(e, "", &e->fd));
 	for (size_t i = 0; i < e->n_tables; i++)
 		HT_TRY(export_table(e, &e->tables[i]));
 	return write_file(e, manifest, fill_manifest, NULL);
@@ -345,7 +352,7 @@ enum ht_status ht_export(
         ht_ctx *ctx, ht_set *set, const char *folder, const struct ht_export_options *options)
 {
 	struct ht_export_options taken;
-	struct export e = { .ctx = ctx, .set = set, .folder = folder };
+	struct export e = { .ctx = ctx, .set = set, .folder = folder, .fd = -1 };
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_export_options, rows_a_file, options, &taken));
 	e.rows_a_file = taken.rows_a_file ? taken.rows_a_file : DEFAULT_ROWS;
@@ -355,6 +362,8 @@ enum ht_status ht_export(
 		ht_table_free(e.tables[i].columns);
 		ht_vec_free(ctx->mem, &e.tables[i].files, sizeof(struct file));
 	}
+	if (e.fd >= 0)
+		close(e.fd);
 	ht_arena_done(&e.arena);
 	return status;
 }

@@ -7,6 +7,7 @@
  */
 #include "store/cache.h"
 
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "store/cache_file.h"
@@ -139,25 +140,34 @@ static enum ht_status believe(ht_ctx *ctx, const struct ht_map *map, const struc
 	return status;
 }
 
-/* The cache file of a key, or -1. */
-static int open_file(const char *dir, const struct ht_cache_key *key,
-        const struct ht_sections *kind, char *path, size_t cap)
+/* The folder, the name in it and the file of a key; false when there is none. Links are not cache files. */
+struct opened {
+	int folder, fd;
+	char path[PATH_MAX];
+	const char *name;
+};
+
+static bool open_file(const char *dir, const struct ht_cache_key *key,
+        const struct ht_sections *kind, struct opened *ret_file)
 {
-	if (!key->path[0] || !ht_cache_path(dir, key, kind, path, cap))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (!key->path[0] || !ht_cache_path(dir, key, kind, ret_file->path, sizeof ret_file->path))
+		return false;
+	ret_file->folder = ht_folder_of(ret_file->path, &ret_file->name);
+	if (ret_file->folder < 0)
+		return false;
+	ret_file->fd = openat(ret_file->folder, ret_file->name,
+	        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (ret_file->fd < 0)
+		close(ret_file->folder);
+	return ret_file->fd >= 0;
 }
 
-enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+/* The file is the map's from here on. */
+static enum ht_status load(ht_ctx *ctx, const struct opened *file, const struct ht_cache_key *key,
         const struct ht_sections *kind, void *store, struct ht_map *ret_map, bool *ret_hit)
 {
-	char path[PATH_MAX];
 	struct ht_map map;
-	*ret_hit = false;
-	int fd = open_file(dir, key, kind, path, sizeof path);
-	if (fd < 0)
-		return HT_OK;
-	HT_TRY(ht_map_open(ctx, fd, &map));
+	HT_TRY(ht_map_open(ctx, file->fd, &map));
 	enum ht_status status = HT_OK;
 	if (map.bytes)
 		status = believe(ctx, &map, kind, key, store, ret_hit);
@@ -165,7 +175,7 @@ enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache
 		*ret_map = map;
 		/* Eviction goes by last use. The time of writing stays: it tells when the file was
 		 * made. */
-		utimensat(AT_FDCWD, path,
+		utimensat(file->folder, file->name,
 		        (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } },
 		        AT_SYMLINK_NOFOLLOW);
 		return HT_OK;
@@ -173,6 +183,18 @@ enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache
 	for (size_t i = 0; i < kind->n; i++)
 		ht_section_set(store, &kind->list[i], (struct ht_section){ 0 });
 	ht_map_close(&map);
+	return status;
+}
+
+enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
+        const struct ht_sections *kind, void *store, struct ht_map *ret_map, bool *ret_hit)
+{
+	struct opened file;
+	*ret_hit = false;
+	if (!open_file(dir, key, kind, &file))
+		return HT_OK;
+	enum ht_status status = load(ctx, &file, key, kind, store, ret_map, ret_hit);
+	close(file.folder);
 	return status;
 }
 
@@ -207,12 +229,12 @@ static enum ht_status peek(ht_ctx *ctx, int fd, const struct ht_cache_key *key,
 enum ht_status ht_cache_peek(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
         const struct ht_sections *kind, struct ht_arena *arena, struct ht_section *ret_section)
 {
-	char path[PATH_MAX];
+	struct opened file;
 	*ret_section = (struct ht_section){ 0 };
-	int fd = open_file(dir, key, kind, path, sizeof path);
-	if (fd < 0)
+	if (!open_file(dir, key, kind, &file))
 		return HT_OK;
-	enum ht_status status = peek(ctx, fd, key, kind, arena, ret_section);
-	close(fd);
+	enum ht_status status = peek(ctx, file.fd, key, kind, arena, ret_section);
+	close(file.fd);
+	close(file.folder);
 	return status;
 }

@@ -48,13 +48,12 @@ static struct timespec later(struct timespec a, struct timespec b)
 }
 
 /* List the cache files, and remove temporary ones that nobody is writing. What is being written counts. */
-static uint64_t list_entries(ht_ctx *ctx, const char *dir, DIR *stream, struct ht_vec *entries)
+static uint64_t list_entries(ht_ctx *ctx, DIR *stream, struct ht_vec *entries)
 {
 	uint64_t total = 0;
 	for (struct dirent *item; (item = readdir(stream));) {
 		size_t n = strlen(item->d_name), n_suffix = strlen(HT_CACHE_SUFFIX);
 		struct stat st;
-		char path[PATH_MAX];
 		bool is_temp = strstr(item->d_name, HT_CACHE_SUFFIX ".") != NULL;
 		bool is_ours = n < sizeof((struct entry *)0)->name && n > n_suffix &&
 		               !strcmp(item->d_name + n - n_suffix, HT_CACHE_SUFFIX);
@@ -62,9 +61,7 @@ static uint64_t list_entries(ht_ctx *ctx, const char *dir, DIR *stream, struct h
 		        fstatat(dirfd(stream), item->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 		        !S_ISREG(st.st_mode))
 			continue;
-		int n_path = snprintf(path, sizeof path, "%s/%s", dir, item->d_name);
-		if (is_temp && n_path > 0 && (size_t)n_path < sizeof path &&
-		        ht_temp_remove_dead(path))
+		if (is_temp && ht_temp_remove_dead(dirfd(stream), item->d_name))
 			continue;
 		total += (uint64_t)st.st_size;
 		if (is_temp)
@@ -145,15 +142,19 @@ static void share(const char *dir, uint64_t bytes, uint64_t max_bytes)
 
 /* Called with the lock held. Looking at every file for every file is quadratic: among many, the next look is when half
  * the room there was is used up. */
-static bool look_for_room(
-        ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
+static bool look_for_room(ht_ctx *ctx, int folder, const char *dir, const char *name,
+        uint64_t bytes, uint64_t max_bytes)
 {
 	struct ht_cache_quota *quota = ctx->mem->quota;
-	DIR *stream = opendir(dir);
-	if (!stream)
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!stream) {
+		if (fd >= 0)
+			close(fd);
 		return true; /* may be written to, not looked at */
+	}
 	struct ht_vec entries = { 0 };
-	uint64_t total = list_entries(ctx, dir, stream, &entries) + quota->in_flight;
+	uint64_t total = list_entries(ctx, stream, &entries) + quota->in_flight;
 	uint64_t wanted = max_bytes - bytes + bytes_of(&entries, name);
 	bool many = entries.n > MANY_ENTRIES;
 	/* of many files some more go, so that not every one to come needs another look */
@@ -167,14 +168,14 @@ static bool look_for_room(
 	return fits;
 }
 
-bool ht_cache_make_room(
-        ht_ctx *ctx, const char *dir, const char *name, uint64_t bytes, uint64_t max_bytes)
+bool ht_cache_make_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
+        uint64_t max_bytes)
 {
 	struct ht_cache_quota *quota = ctx->mem->quota;
 	pthread_mutex_lock(&quota->lock);
 	bool fits = !atomic_load(&quota->n_refused);
 	if (fits && !take_shared(dir, bytes, max_bytes))
-		fits = look_for_room(ctx, dir, name, bytes, max_bytes);
+		fits = look_for_room(ctx, folder, dir, name, bytes, max_bytes);
 	if (fits)
 		quota->in_flight += bytes;
 	else

@@ -7,6 +7,7 @@
  */
 #include "store/cache.h"
 
+#include "base/folder.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/platform.h"
@@ -157,25 +158,6 @@ static bool write_file(struct writing *w)
 	                       offsetof(struct ht_cache_head, checksum)) == sizeof checksum;
 }
 
-/* ---- directory ---- */
-
-static bool make_directory(const char *dir)
-{
-	char path[PATH_MAX];
-	size_t n = strlen(dir);
-	if (!n || n >= sizeof path)
-		return false;
-	memcpy(path, dir, n + 1);
-	for (char *p = path + 1; *p; p++)
-		if (*p == '/') {
-			*p = '\0';
-			if (mkdir(path, 0700) && errno != EEXIST)
-				return false;
-			*p = '/';
-		}
-	return !mkdir(path, 0700) || errno == EEXIST;
-}
-
 /* ---- storing ---- */
 
 static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
@@ -189,12 +171,12 @@ static bool has_changed(ht_ctx *ctx, const struct ht_cache_key *key)
 	return status != HT_OK || !now.path[0] || !ht_cache_id_fits(&now.id, &key->id);
 }
 
-static bool write_whole(ht_ctx *ctx, const char *path, const struct ht_cache_key *key,
+static bool write_whole(ht_ctx *ctx, int folder, const char *name, const struct ht_cache_key *key,
         const struct ht_sections *kind, const void *store, const char *front, size_t n_front)
 {
 	const struct ht_cache_head *head = (const void *)front;
 	struct ht_temp temp;
-	if (ht_io_should_fail(ctx) || ht_temp_open(path, 0600, &temp))
+	if (ht_io_should_fail(ctx) || ht_temp_open_at(folder, name, 0600, &temp))
 		return ht_cache_land(ctx, NULL, head->file_bytes, false);
 	struct writing w = { .ctx = ctx,
 		.fd = temp.fd,
@@ -213,12 +195,19 @@ enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cach
 	*ret_stored = false;
 	if (!key->path[0] || !ht_cache_path(dir, key, kind, path, sizeof path))
 		return HT_OK;
+	const char *name = strrchr(path, '/') + 1;
 	size_t n_front = ht_cache_first_section(kind, strlen(key->path));
 	char *front = make_front(ctx, key, kind, store, n_front);
 	const struct ht_cache_head *head = (const void *)front;
-	if (front && head->file_bytes <= max_bytes && make_directory(dir) &&
-	        ht_cache_make_room(ctx, dir, strrchr(path, '/') + 1, head->file_bytes, max_bytes))
-		*ret_stored = write_whole(ctx, path, key, kind, store, front, n_front);
+	/* looked at, made room in and written to as one folder, whatever its path leads to meanwhile */
+	int folder =
+	        front && head->file_bytes <= max_bytes && dir[0] ? ht_folder_open(dir, 0700) : -1;
+	if (folder >= 0) {
+		if (ht_cache_make_room(ctx, folder, dir, name, head->file_bytes, max_bytes))
+			*ret_stored =
+			        write_whole(ctx, folder, name, key, kind, store, front, n_front);
+		close(folder);
+	}
 	ht_mem_free(ctx->mem, front, n_front);
 	return HT_OK;
 }

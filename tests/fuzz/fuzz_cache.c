@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "store/cache_file.h"
 #include "store/check.h"
+#include "store/trace.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -290,6 +290,23 @@ def test_stores_that_are_none_are_refused(tmp_path):
         assert support.run("history", str(good), "--format", "csv").returncode in (0, 1, 3, 4)
 
 
+@pytest.mark.parametrize("more", [
+    "CREATE TRIGGER t AFTER INSERT ON runs BEGIN UPDATE runs SET source = hex(zeroblob(20000000)); END",
+    "CREATE INDEX i ON runs(hex(zeroblob(20000000)))", "CREATE VIEW v AS SELECT 1", "CREATE TABLE other(x)",
+    "ALTER TABLE runs ADD COLUMN more TEXT AS (hex(zeroblob(20000000)))"])
+def test_nothing_is_added_to_a_store_that_runs_something(tmp_path, more):
+    """Triggers, indexes of expressions and computed columns would run with every row that is added; reading evaluates none of them."""
+    store, runs = tmp_path / "h.db", write(tmp_path, {"x": [1.0, 2.0]})
+    history(store, "--import", runs)
+    with sqlite3.connect(store) as changed:
+        changed.execute(more)
+    before = store.stat().st_size
+    done = support.run("history", str(store), "--import", str(runs))
+    assert done.returncode == 3 and b"that are not of one" in done.stderr
+    assert store.stat().st_size == before
+    assert len(history(store, "--view", "series")) == 2
+
+
 def test_an_import_is_there_whole_or_not_at_all(tmp_path):
     """Lines before a bad one are not kept, neither in a store that has runs nor in one that is made; once mended, each is there once. Readers
     see all of an import or nothing of it: it is one transaction."""

@@ -3,8 +3,10 @@
 import concurrent.futures
 import gzip
 import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -298,3 +300,21 @@ def test_waiting_for_news(server):
 def test_a_large_body_is_refused(server):
     answer = server.ask("/api/v1/runs/ddp/sql", "POST", b"x" * (2 << 20))
     assert answer.status == 413
+
+
+@pytest.mark.parametrize("leave", [lambda one: one.shutdown(socket.SHUT_WR), socket.socket.close], ids=["half", "whole"])
+def test_who_left_waits_for_no_news(server, leave):
+    """Waiting takes 20 s; a client that has ended its side, or is gone, is let go within a tick of the server."""
+    folder = f"/proc/{server.process.pid}/fd"
+    before = len(os.listdir(folder))
+    generation = server.runs()["generation"]
+    one = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    one.sendall(f"GET /api/v1/runs?after={generation} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    support.wait_until(lambda: len(os.listdir(folder)) > before)
+    # whoever waits is answered after this one was
+    assert server.runs()["generation"] == generation
+    leave(one)
+    support.wait_until(lambda: len(os.listdir(folder)) <= before, 10)
+    if leave is not socket.socket.close:
+        assert one.recv(12) == b"HTTP/1.1 200"
+    one.close()
