@@ -140,6 +140,9 @@ def test_gpu_use_and_many_counters(tmp_path):
     events = [dict(gpu, cat="kernel", name="gemm", ts=0, dur=4), dict(gpu, cat="kernel", name="gemm", ts=6, dur=4),
               dict(gpu, cat="gpu_memcpy", name="Memcpy DtoH (Device -> Pinned)", ts=10, dur=2),
               {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 12}]
+    # 200 labels in the first picture
+    events += [{"ph": "X", "cat": "user_annotation", "name": f"a{depth}", "pid": 1, "tid": 2, "ts": i * 0.6, "dur": 0.55}
+               for i in range(20) for depth in range(10)]
     events += [{"ph": "C", "pid": 1, "name": f"c{i:03}", "ts": t, "args": {"value": i + t}} for i in range(300) for t in (1, 5)]
     (tmp_path / "runs" / "run").mkdir(parents=True)
     (tmp_path / "runs" / "run" / "trace.json").write_text(json.dumps({"traceEvents": events}))

@@ -20,18 +20,38 @@ export interface Label { x: number; width: number; y: number; height: number; te
 interface Scene {
   tiles: Tiles; palette: Palette; kinds: readonly string[]; view: View; width: number; height: number; ratio: number;
   layout: Layout; scroll: number; steps: readonly Step[];
+  zooming: boolean;   // another frame with another scale follows
 }
 
 const LABEL_PIXELS = 28;
+const MOVING_LABELS = 120;
 
 interface Colored extends Tile { colors?: Uint32Array; version?: number }
 
-function colorsOf(scene: Scene, rank: number, tile: Colored): Uint32Array {
-  const { palette, kinds, tiles } = scene;
+// Colours by rank, then kind and work, then the number of the name: most spans of a tile that comes have been seen in another.
+class Colors {
+  private readonly known = new Map<number, Map<number, number>>();
+  private version = -1;
+
+  of(scene: Scene, rank: number, tile: Tile, i: number, names: ReadonlyMap<number, string>): number {
+    const { palette, kinds } = scene, kind = tile.kind[i] as number, work = tile.work[i] as number, name = tile.name[i] as number;
+    if (this.version !== palette.theme.version) this.known.clear();
+    this.version = palette.theme.version;
+    const key = rank * 65536 + kind * 256 + work;
+    let ofKind = this.known.get(key);
+    if (!ofKind) this.known.set(key, ofKind = new Map());
+    let color = ofKind.get(name);
+    if (color === undefined) ofKind.set(name, color = palette.of(kinds[kind] ?? "other", work, names.get(name) ?? ""));
+    return color;
+  }
+}
+
+function colorsOf(scene: Scene, known: Colors, rank: number, tile: Colored): Uint32Array {
+  const { palette } = scene, names = scene.tiles.namesOf(rank);
   if (tile.colors && tile.version === palette.theme.version) return tile.colors;
   const colors = new Uint32Array(tile.n);
   for (let i = 0; i < tile.n; i++) {
-    const own = palette.of(kinds[tile.kind[i] as number] ?? "other", tile.work[i] as number, tiles.nameOf(rank, tile.name[i] as number));
+    const own = known.of(scene, rank, tile, i, names);
     const length = (tile.end[i] as number) - (tile.start[i] as number);
     // several short ones: as strong as they fill their place
     colors[i] = tile.count[i] === 1 || length <= 0 ? own
@@ -107,22 +127,28 @@ class Strip {
   }
 }
 
+interface Piece { tile: Colored; from: number; to: number; colors: Uint32Array }
+
 export class Painter {
   private readonly strip = new Strip();
   private labels: Label[] = [];
+  private readonly colors = new Colors();
+  private readonly pieces = new Map<number, Piece[]>();   // by rank, of this frame
   private readonly short = new Map<string, string>();
+  private average = 0;                                     // width of a letter
 
-  // Everything but overlays; labels, selection and arrows are drawn over it.
-  paint(context: CanvasRenderingContext2D, scene: Scene): void {
+  // Everything but overlays; labels, selection and arrows are drawn over it. Answers how many labels wait until the scale rests.
+  paint(context: CanvasRenderingContext2D, scene: Scene): number {
     const width = Math.max(1, Math.round(scene.width * scene.ratio)), height = Math.max(1, Math.round(scene.height * scene.ratio));
     const { layout, scroll } = scene, top = layout.pinnedHeight;
     this.fillGround(scene, this.strip.begin(width));
     this.labels = [];
+    this.pieces.clear();
     for (const row of rowsBetween(layout.rows, scroll, scroll + scene.height - top)) this.paintRow(scene, row, row.y - scroll + top, top);
     this.labels = this.labels.filter((label) => label.y >= top);
     for (const row of layout.pinned) this.paintRow(scene, row, row.y, 0);
     this.strip.draw(context, height);
-    this.drawLabels(context, scene);
+    return this.drawLabels(context, scene);
   }
 
   // The background with its grid.
@@ -140,22 +166,28 @@ export class Painter {
     else if (row.kind === "track") this.paintTrack(scene, row, y, clipTop);
   }
 
-  // The tiles of a rank over the view, each with the stretch that it is to be drawn in.
-  private *tilesOf(scene: Scene, rank: number): Generator<[Colored, number, number]> {
+  // The tiles of a rank over the view, each with the stretch that it is to be drawn in; a coarser one that stands for several is walked once.
+  // Every track of the rank needs them, so they are looked up once a frame.
+  private tilesOf(scene: Scene, rank: number): readonly Piece[] {
+    let pieces = this.pieces.get(rank);
+    if (pieces) return pieces;
     const { view, width, ratio } = scene, level = Tiles.levelOf((view.to - view.from) / (width * ratio));
     const [first, last] = Tiles.over(level, view.from, view.to), length = 512 * 2 ** level;
+    pieces = [];
     for (let index = first; index <= last; index++) {
-      const tile = scene.tiles.best({ rank, level, index });
-      if (tile) yield [tile, Math.max(view.from, index * length), Math.min(view.to, (index + 1) * length)];
+      const tile = scene.tiles.best({ rank, level, index }), to = Math.min(view.to, (index + 1) * length), before = pieces.at(-1);
+      if (before && before.tile === tile) before.to = to;
+      else if (tile) pieces.push({ tile, from: Math.max(view.from, index * length), to, colors: colorsOf(scene, this.colors, rank, tile) });
     }
+    this.pieces.set(rank, pieces);
+    return pieces;
   }
 
   // The spans of a track into lines of the strip from line on: those of lanes from first on, or all into one.
   private fill(scene: Scene, track: Track, line: number, first: number, n: number, y: number, laneHeight: number, wanted: (work: number) => boolean): void {
     const { view, ratio } = scene, { width } = this.strip, lines = this.strip.lines(line, n), scale = width / (view.to - view.from), flat = laneHeight === 0;
-    for (const [tile, from, to] of this.tilesOf(scene, track.rank)) {
-      const [begin, end] = tile.tracks.get(track.track) ?? [0, 0];
-      const colors = colorsOf(scene, track.rank, tile);
+    for (const { tile, from, to, colors } of this.tilesOf(scene, track.rank)) {
+      const [begin, end] = tile.tracks.get(track.track) ?? [0, 0], waiting = tile.wait.size > 0;
       for (let i = begin; i < end; i++) {
         const lane = flat ? 0 : (tile.lane[i] as number) - first;
         if (lane < 0) continue;
@@ -172,7 +204,7 @@ export class Painter {
         }
         const ends = stop <= to && x1 - x0 > 3;
         lines.fill(color, at + x0, at + x1 - (ends ? 1 : 0));
-        const wait = tile.wait.get(i);
+        const wait = waiting ? tile.wait.get(i) : undefined;
         if (wait) {
           const waits = Math.min(x1, Math.round((start + wait - view.from) * scale));
           if (waits > x0) lines.fill(scene.palette.theme.pale, at + x0, at + waits);
@@ -234,19 +266,24 @@ export class Painter {
     this.strip.put(line, Math.max(Math.round((y + inset) * ratio), Math.round(clipTop * ratio)), Math.round((y + row.height - inset) * ratio));
   }
 
-  private drawLabels(context: CanvasRenderingContext2D, scene: Scene): void {
+  private drawLabels(context: CanvasRenderingContext2D, scene: Scene): number {
     context.save();
     context.scale(scene.ratio, scene.ratio);
     context.textBaseline = "middle";
     context.font = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
-    const average = context.measureText("abcdefghij_0").width / 12;
-    for (const label of this.labels) {
-      const room = Math.floor((label.width - 8) / average);
+    this.average ||= context.measureText("abcdefghij_0").width / 12;
+    let shown = this.labels;
+    // to write is most of a frame: while the scale changes the widest are there, and in steps of some letters, so that texts are cut once
+    if (scene.zooming && shown.length > MOVING_LABELS) shown = [...shown].sort((a, b) => b.width - a.width).slice(0, MOVING_LABELS);
+    for (const label of shown) {
+      let room = Math.floor((label.width - 8) / this.average);
+      if (scene.zooming && room > 8) room -= room % 4;
       if (room < 3) continue;
       context.fillStyle = label.color;
       context.fillText(this.fit(context, label.text, room, label.width - 6), label.x + 4, label.y + label.height / 2);
     }
     context.restore();
+    return this.labels.length - shown.length;
   }
 
   private fit(context: CanvasRenderingContext2D, text: string, room: number, width: number): string {

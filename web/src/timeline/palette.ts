@@ -35,8 +35,20 @@ export function mix(a: number, b: number, share: number): number {
   return pixel(part(0), part(8), part(16));
 }
 
-// Any CSS colour as a pixel, by painting it.
+// A colour of a name: hue in degrees, saturation and lightness from 0 to 1.
+function hslPixel(hue: number, saturation: number, lightness: number): number {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const part = (n: number) => {
+    const k = (n + hue / 30) % 12;
+    return Math.round(255 * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return pixel(part(0), part(8), part(4));
+}
+
+// Any CSS colour as a pixel, by painting it; those of names, of which there are many, by their numbers: to read a pixel back takes long.
 function parse(context: CanvasRenderingContext2D, color: string): number {
+  const hsl = /^hsl\(([\d.]+) ([\d.]+)% ([\d.]+)%\)$/.exec(color);
+  if (hsl) return hslPixel(Number(hsl[1]), Number(hsl[2]) / 100, Number(hsl[3]) / 100);
   context.fillStyle = color;
   context.fillRect(0, 0, 1, 1);
   const [r = 0, g = 0, b = 0] = context.getImageData(0, 0, 1, 1).data;

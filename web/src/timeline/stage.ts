@@ -20,6 +20,7 @@ export const RULER_HEIGHT = 26;
 const MIN_SPAN_NS = 16;
 const KEY_RATE = 1.6;      // how much of the view a held key moves in a second
 const ZOOM_RATE = 5;       // by what factor a held key zooms in a second
+const REST_MS = 120;       // so long after the last change of scale a picture has all its labels
 const TAP = 0.12;          // what a key that is only tapped does of that
 
 export class Stage {
@@ -39,6 +40,10 @@ export class Stage {
   private readonly painter = new Painter();
   private canvas: HTMLCanvasElement | null = null;
   private ruler: HTMLCanvasElement | null = null;
+  private unlabelled = 0;
+  private drawn: { width: number; height: number } | null = null;
+  private zoomedAt = -Infinity;
+  private resting: ReturnType<typeof setTimeout> | undefined;
   private due = 0;
   private last = 0;
   private readonly held = new Set<string>();
@@ -62,11 +67,13 @@ export class Stage {
   close(): void {
     cancelAnimationFrame(this.due);
     this.due = -1;
+    clearTimeout(this.resting);
     this.tiles.close();
   }
 
-  get width(): number { return this.canvas?.clientWidth ?? 1; }
-  get height(): number { return this.canvas?.clientHeight ?? 1; }
+  // Asked for very often, and each question to the document lays it out: known for the time of a frame.
+  get width(): number { return this.drawn?.width ?? this.canvas?.clientWidth ?? 1; }
+  get height(): number { return this.drawn?.height ?? this.canvas?.clientHeight ?? 1; }
   get nsPerPixel(): number { return (this.view.to - this.view.from) / Math.max(1, this.width); }
   timeAt(x: number): number { return this.view.from + x * this.nsPerPixel; }
   xAt(ns: number): number { return (ns - this.view.from) / this.nsPerPixel; }
@@ -94,6 +101,10 @@ export class Stage {
     const { from, to } = this.view;
     if (factor < 1 && to - from <= MIN_SPAN_NS) return;
     this.show(at - (at - from) * factor, at + (to - at) * factor, settled);
+    if (settled) return;
+    this.zoomedAt = performance.now();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.redraw(), REST_MS);
   }
 
   pan(share: number, settled = true): void {
@@ -189,7 +200,9 @@ export class Stage {
       for (const key of this.held) this.move(key, seconds);
       this.last = now;
     }
-    this.draw();
+    this.drawn = this.canvas && { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
+    this.draw(now - this.zoomedAt < REST_MS);
+    this.drawn = null;
     if (this.held.size > 0) this.redraw();
   }
 
@@ -200,7 +213,7 @@ export class Stage {
     return canvas.getContext("2d", { alpha: canvas === this.ruler });
   }
 
-  private want(): void {
+  private want(zooming: boolean): void {
     const { view } = this, level = this.level(), keys: TileKey[] = [];
     const [first, last] = Tiles.over(level, view.from, view.to), ranks = new Set<number>();
     for (const row of [...this.layout.pinned, ...rowsBetween(this.layout.rows, this.scroll, this.scroll + this.height)]) ranks.add(row.rank);
@@ -210,28 +223,29 @@ export class Stage {
     const middle = (first + last) / 2;
     const indexes = Array.from({ length: last - first + 1 }, (_, i) => first + i).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
     for (const index of indexes) for (const rank of ranks) keys.push({ rank, level, index });
-    for (const index of [first - 1, last + 1]) for (const rank of ranks) keys.push({ rank, level, index });
+    // what is next to the picture is not wanted for a scale that is left in a moment
+    if (!zooming) for (const index of [first - 1, last + 1]) for (const rank of ranks) keys.push({ rank, level, index });
     this.tiles.want(keys);
   }
 
   // What the picture shows, for whoever reads the document: programs, and tests.
   private tell(canvas: HTMLCanvasElement): void {
     const said: Record<string, string> = {
-      from: String(Math.round(this.view.from)), to: String(Math.round(this.view.to)), waiting: String(this.tiles.waiting),
+      from: String(Math.round(this.view.from)), to: String(Math.round(this.view.to)), waiting: String(this.tiles.waiting), unlabelled: String(this.unlabelled),
       arrows: String(this.flows.length), marks: String(this.marks.length), chosen: this.chosen?.id ?? "",
     };
     for (const name of Object.keys(said)) if (canvas.dataset[name] !== said[name]) canvas.dataset[name] = said[name];
   }
 
-  private draw(): void {
+  private draw(zooming: boolean): void {
     const canvas = this.canvas, ruler = this.ruler;
     if (!canvas || !ruler || !this.tracks) return;
     const context = this.size(canvas), top = this.size(ruler);
     if (!context || !top) return;
-    this.want();
-    this.painter.paint(context, {
+    this.want(zooming);
+    this.unlabelled = this.painter.paint(context, {
       tiles: this.tiles, palette: this.palette, kinds: this.tracks.kinds, view: this.view, width: this.width, height: this.height,
-      ratio: devicePixelRatio, layout: this.layout, scroll: this.scroll, steps: this.tracks.steps,
+      ratio: devicePixelRatio, layout: this.layout, scroll: this.scroll, steps: this.tracks.steps, zooming,
     });
     context.save();
     context.scale(devicePixelRatio, devicePixelRatio);

@@ -8,7 +8,7 @@ export interface Tile {
   lane: Uint16Array; kind: Uint8Array; work: Uint8Array;
   wait: Map<number, number>;                    // by span: ns at its start
   tracks: Map<number, readonly [number, number]>; // the spans of a track
-  names: [number, string][];
+  names: [number, string][];                    // those that were not known
   bytes: number;
 }
 
@@ -26,7 +26,10 @@ function slices(track: Uint32Array): Map<number, readonly [number, number]> {
   return out;
 }
 
-export function decodeTile(buffer: ArrayBuffer): Tile {
+const decoder = new TextDecoder();
+
+// Names that are known already are not decoded again: tiles of a rank repeat them.
+export function decodeTile(buffer: ArrayBuffer, known?: ReadonlyMap<number, string>): Tile {
   const head = new DataView(buffer);
   if (buffer.byteLength < 40 || head.getUint32(0, true) !== MAGIC) throw new Error("not a tile");
   const n = head.getUint32(4, true), nNames = head.getUint32(8, true), nWaits = head.getUint32(12, true);
@@ -41,11 +44,10 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
   const kind = u8(n), work = u8(n);
   const wait = new Map<number, number>();
   waitAt.forEach((i, k) => wait.set(i, waits[k] as number));
-  const decoder = new TextDecoder();
   const names: [number, string][] = [];
   for (let i = 0, begin = 0; i < nNames; i++) {
-    const stop = nameEnd[i] as number;
-    names.push([nameId[i] as number, decoder.decode(new Uint8Array(buffer, at + begin, stop - begin))]);
+    const id = nameId[i] as number, stop = nameEnd[i] as number;
+    if (!known?.has(id)) names.push([id, decoder.decode(new Uint8Array(buffer, at + begin, stop - begin))]);
     begin = stop;
   }
   return {

@@ -11,6 +11,7 @@ export interface TileKey { rank: number; level: number; index: number }
 
 const MAX_BYTES = 192 << 20, AT_ONCE = 6, RETRY_MS = 1500;
 
+const NO_NAMES: ReadonlyMap<number, string> = new Map();
 const keyText = (key: TileKey) => `${key.rank}/${key.level}/${key.index}`;
 
 export type Fetch = (key: TileKey, signal: AbortSignal) => Promise<ArrayBuffer>;
@@ -23,7 +24,7 @@ export class Tiles {
   private bytes = 0;
   private readonly names = new Map<number, Map<number, string>>();
   error: unknown = null;
-  onTile: (rank: number, tile: Tile) => void = () => undefined;   // sees each tile as it comes, before it is drawn
+  onTile: (rank: number, tile: Tile, names: ReadonlyMap<number, string>) => void = () => undefined;   // sees each tile as it comes, before it is drawn
 
   constructor(private readonly fetchTile: Fetch, private readonly changed: () => void) {}
 
@@ -40,6 +41,11 @@ export class Tiles {
 
   nameOf(rank: number, id: number): string {
     return this.names.get(rank)?.get(id) ?? "";
+  }
+
+  // The names of a rank as far as they have come.
+  namesOf(rank: number): ReadonlyMap<number, string> {
+    return this.names.get(rank) ?? NO_NAMES;
   }
 
   get(key: TileKey): Tile | undefined {
@@ -103,11 +109,11 @@ export class Tiles {
   }
 
   private take(key: TileKey, buffer: ArrayBuffer): void {
-    const tile = decodeTile(buffer), text = keyText(key);
     let names = this.names.get(key.rank);
     if (!names) this.names.set(key.rank, names = new Map());
+    const tile = decodeTile(buffer, names), text = keyText(key);
     for (const [id, name] of tile.names) names.set(id, name);
-    this.onTile(key.rank, tile);
+    this.onTile(key.rank, tile, names);
     this.error = null;
     this.failed.delete(text);
     this.kept.set(text, tile);
