@@ -24,7 +24,8 @@ from test_notebooks import kernel_manager  # noqa: E402, F401
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
-NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium") or shutil.which("chromium-browser")
+NODE = shutil.which("node")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer is loaded")
 
 PAYLOADS = ["<script>window.hit=1</script>", '"><img src=x onerror="window.hit=1">', "<svg onload=window.hit=1>", "</td></table><iframe src=javascript:window.hit=1>",

@@ -2,14 +2,16 @@
 // What the tests in Chromium share: a browser, pages that note every error, checks that say what differs.
 import { createRequire } from "node:module";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
-const { chromium } = require("playwright-core");
+export const { chromium } = require("playwright-core");
 const axe = require("axe-core");
 
-const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+export const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
+// The Chromium that the tests keep (keep.mjs), where they say which, or one of its own. What a script opens is closed with it.
 export function launch() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ARGS });
+  return process.env.KEPT ? chromium.connectOverCDP(process.env.KEPT) : chromium.launch({ executablePath: EXECUTABLE, args: ARGS });
 }
 
 // Runs in every page before its own code: what is asked for and not answered yet. News of runs are asked for all the
@@ -53,10 +55,11 @@ export async function open(browser, url, { width = 1280, height = 900, theme = "
   return { page, errors };
 }
 
-// What axe holds against the page, as one line each; of all rules unless some are named.
+// What axe holds against the page, as one line each; of all rules unless some are named. It need not load style sheets and media once
+// more (preload): that serves one rule that is off, and one about sound, which the page has none of.
 export async function violations(page, rules = null) {
-  await page.evaluate(axe.source);
-  return page.evaluate(async only => (await globalThis.axe.run(document, { resultTypes: ["violations"], ...(only ? { runOnly: only } : {}) })).violations
+  if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe.source);
+  return page.evaluate(async only => (await globalThis.axe.run(document, { resultTypes: ["violations"], preload: false, ...(only ? { runOnly: only } : {}) })).violations
     .map(rule => `${rule.id}: ${rule.nodes.slice(0, 3).map(node => node.target.join(" ")).join(", ")} (${rule.nodes.length})`), rules);
 }
 

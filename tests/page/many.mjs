@@ -55,5 +55,4 @@ try {
 } finally {
   await browser.close();
 }
-for (const problem of problems) console.log(problem);
-process.exit(problems.length > 0 ? 1 : 0);
+if (problems.length > 0) throw new Error(problems.join("\n"));

@@ -13,9 +13,8 @@ import urllib.request
 import pytest
 
 import support
-from web import CHROMIUM, NODE, has_page
+from web import drive, has_page  # noqa: F401, drive is used as served.drive
 
-HERE = pathlib.Path(__file__).resolve().parent
 SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"
 
 
@@ -72,14 +71,6 @@ def serving(logdir, *options):
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-
-
-def drive(script, *args, timeout=240):
-    """Run a script of this folder in Node; it fails by its exit status."""
-    done = subprocess.run([NODE, HERE / script, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env=support.environment(CHROMIUM=CHROMIUM), timeout=timeout)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
 
 
 def table(verb, *args):

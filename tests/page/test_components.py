@@ -6,9 +6,8 @@ import subprocess
 import pytest
 
 import support
-from web import CHROMIUM, NODE, WEB, needs_browser
+from web import NODE, WEB, drive, needs_browser
 
-HERE = pathlib.Path(__file__).resolve().parent
 SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"
 
 
@@ -17,13 +16,6 @@ def gallery(tmp_path_factory):
     out = tmp_path_factory.mktemp("gallery")
     subprocess.run([NODE, WEB / "build.mjs", out, "--dev"], check=True)
     return (out / "gallery.html").as_uri()
-
-
-def drive(script, *args):
-    done = subprocess.run([NODE, HERE / script, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, env=support.environment(CHROMIUM=CHROMIUM), timeout=180)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
 
 
 @needs_browser
@@ -36,3 +28,16 @@ def test_table_of_many_rows(gallery):
 def test_every_component_is_drawn(gallery):
     SCREENSHOTS.mkdir(exist_ok=True)
     assert drive("shoot.mjs", gallery, SCREENSHOTS / "gallery", "1280", "light,dark") == ""
+
+
+@needs_browser
+def test_scripts_fail_by_what_they_throw():
+    """Each for itself: what the next one says is its own."""
+    with pytest.raises(AssertionError, match="ERR_FILE_NOT_FOUND"):
+        drive("shoot.mjs", "file:///nowhere.html", "unused")
+    with pytest.raises(AssertionError, match="Cannot find module"):
+        drive("no_such_script.mjs")
+    with pytest.raises(AssertionError, match="did not end in 0 s"):
+        drive("shoot.mjs", "about:blank", "unused", timeout=0)
+    with pytest.raises(AssertionError, match="ERR_FILE_NOT_FOUND"):
+        drive("shoot.mjs", "file:///nowhere.html", "unused")

@@ -30,7 +30,7 @@ def look(source, tmp_path):
         served.wait_ready(url)
         run = served.runs_of(url)["runs"][0]
         names = [one["name"] for one in served.get(url, "analyses")["analyses"] if one["n_sets"] == 1]
-        served.drive("npu_words.mjs", url, run["id"], report, timeout=500)
+        served.drive("npu_words.mjs", url, run["id"], report)
     for verb in names:
         done = support.run(verb, root / "npu")
         text = (done.stdout + done.stderr).decode()

@@ -8,8 +8,7 @@ import pytest
 
 import planted
 import support
-from test_components import drive
-from web import has_page, needs_browser
+from web import drive, has_page, needs_browser
 
 EXAMPLES = support.ROOT / "examples"
 SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"

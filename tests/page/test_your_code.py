@@ -9,6 +9,8 @@ import served
 import support
 from web import evaluate, needs_browser, needs_node
 
+#: Frames, and whether they are the user's own: the rule is written twice, for rows of a trace and for frames of a call stack.
+OWN = json.loads((support.ROOT / "tests" / "page" / "own_frames.json").read_text())
 VSCODE = "vscode://file/{file}:{line}"
 
 
@@ -36,18 +38,29 @@ def test_addresses_that_open_a_line(tmp_path):
 
 @needs_node
 def test_frames(tmp_path):
-    """Whose a frame is follows the rule of origin_source; addresses go as they do in operators --by stack."""
+    """Whose a frame is, as the test below asks the engine; addresses go as they do in operators --by stack."""
     source = ('import { framesOf, isOwn, ownFrame } from "./app/frames"; '
               'answer = { own: input.frames.map(isOwn), of: framesOf(input.stack), first: ownFrame(framesOf(input.stack)) };')
-    frames = {"train.py(3): step": True, "/home/u/net.py(9): forward": True, "torch/nn/modules/linear.py(116): forward": False,
-              "/usr/lib/python3.11/threading.py(1): run": False, "/x/site-packages/a.py(2): f": False, "<built-in method mm of type object>": False,
-              "nn.Module: Linear_0": False, "runpy.py(86): _run_code": False, "/tmp/c" + "a" * 51 + ".py(4): call": False,
-              "runner.py(12): go": True}
     stack = "<method f of Op object at 0x7f31c0>;\r\ntorch/a.py(1): g;\r\ntrain.py(3): step;main.py(1): <module>"
-    answer = evaluate(tmp_path, source, {"frames": list(frames), "stack": stack})
-    assert answer["own"] == list(frames.values())
+    answer = evaluate(tmp_path, source, {"frames": list(OWN), "stack": stack})
+    assert dict(zip(OWN, answer["own"])) == OWN
     assert answer["of"] == ["<method f of Op object>", "torch/a.py(1): g", "train.py(3): step", "main.py(1): <module>"]
     assert answer["first"] == "train.py(3): step"
+
+
+def test_frames_of_the_engine(tmp_path):
+    """A kernel below each frame: its line is the frame where that is the user's own, and otherwise unknown."""
+    events = []
+    for i, frame in enumerate(OWN):
+        at, one = 100 * i, {"ph": "X", "pid": 1, "tid": 1}
+        events += [dict(one, cat="python_function", name=frame, ts=at, dur=50, args={"Python id": i, "Python parent id": None}),
+                   dict(one, cat="cpu_op", name="aten::mm", ts=at + 1, dur=40, args={"External id": i + 1}),
+                   dict(one, cat="cuda_runtime", name="cudaLaunchKernel", ts=at + 2, dur=5, args={"correlation": i + 1, "External id": i + 1}),
+                   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": at + 20, "dur": 10,
+                    "args": {"device": 0, "stream": 7, "correlation": i + 1, "External id": i + 1}}]
+    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    rows = served.table("events", tmp_path / "trace.json", "--where", "kind == kernel", "--sort", "ts_ns", "--columns", "origin_source")["rows"]
+    assert [row[0] for row in rows] == [frame if own else None for frame, own in OWN.items()]
 
 
 @needs_browser

@@ -6,7 +6,7 @@ const browser = await launch();
 try {
   const { page } = await open(browser, process.argv[2]);
   await settle(page);
-  process.stdout.write(await page.locator("#main").innerText());
+  console.log(await page.locator("#main").innerText());
 } finally {
   await browser.close();
 }

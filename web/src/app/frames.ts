@@ -6,6 +6,7 @@ import { placeOf } from "./code";
 export const withoutAddresses = (name: string): string => name.replace(/ at 0x[0-9a-f]+/gi, "");
 
 // As the engine tells (is_library_frame of src/model/origin/origin.c): a line of a file that is neither a library's nor generated.
+// Both are held against tests/page/own_frames.json.
 const LIBRARY = /^<|^nn\.Module|^runpy\.py|(^|[\\/])torch[\\/]|(site|dist)-packages[\\/]|lib[\\/]python|(^|[\\/])c[a-z2-7]{51}\.py$/;
 
 export function isOwn(frame: string): boolean {

@@ -3,7 +3,7 @@
 import type { Run, Sums } from "../model";
 import { useAnswer } from "../app/answer";
 import { Rows } from "../app/rows";
-import { nsText, shortName } from "../ui/format";
+import { changeText, nsText, shortName } from "../ui/format";
 import { askSums } from "./client";
 import type { Range } from "./stage";
 
@@ -28,8 +28,6 @@ export function changesOf(here: Sums, there: Sums): Changed[] {
   return [...all.values()].filter((one) => size(one) > 0).sort((a, b) => size(b) - size(a));
 }
 
-const signed = (ns: number): string => (ns > 0 ? `+${nsText(ns)}` : `−${nsText(-ns)}`);
-
 export function Changes(props: { run: Run; base: Run; range: Range; shift: number; rank: string | undefined; span: string | undefined; onClear: () => void }) {
   const { run, base, range, shift, rank } = props, key = `${run.id} ${run.generation} ${base.id} ${base.generation} ${range.from} ${range.to} ${shift} ${rank ?? ""}`;
   const [both, problem] = useAnswer(key, (signal) => Promise.all([
@@ -47,7 +45,7 @@ export function Changes(props: { run: Run; base: Run; range: Range; shift: numbe
             {rows.slice(0, MOST).map((one) => (
               <tr key={one.name}>
                 <td title={one.name}>{shortName(one.name, 22)}</td><td class="number">{nsText(one.there)}</td><td class="number">{nsText(one.here)}</td>
-                <td class={`number ${one.here > one.there ? "more" : "less"}`} title={`${one.here - one.there} ns`}>{signed(one.here - one.there)}</td>
+                <td class={`number ${one.here > one.there ? "more" : "less"}`} title={`${one.here - one.there} ns`}>{changeText(one.here - one.there, { type: "duration", unit: "ns" })}</td>
               </tr>
             ))}
           </tbody>

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Cell, Column, Table } from "../model";
 import { classColor, classOf } from "./colors";
 import { shortNames } from "./brief";
-import { count, exact, human, isNumber, label, visible } from "./format";
+import { changeText, count, exact, human, isNumber, label, visible } from "./format";
 import { useWidth } from "./hooks";
 import { arrange, clicked, type SortKey } from "./sorting";
 import { BAR_PX, type Laid, layOut, measure } from "./widths";
@@ -88,7 +88,7 @@ function content({ table, laid, names, row, scale, props }: CellProps): Componen
     if (!props.onEvent) return id;
     return <button class="plain" onClick={e => { e.stopPropagation(); props.onEvent?.(id); }}>{id}</button>;
   }
-  const text = names.get(index)?.get(String(value)) ?? (column.added === "signed" && Number(value) > 0 ? "+" : "") + human(value, column);
+  const text = names.get(index)?.get(String(value)) ?? (column.added === "signed" ? changeText : human)(value, column);
   if (table.bar === column.name && isNumber(column.type)) {
     const share = Math.min(1, Math.max(0, Number(value) / scale));
     return <span class="ht-barred"><span class="ht-track" style={{ width: `${BAR_PX - 8}px` }}>

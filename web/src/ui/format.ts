@@ -139,6 +139,9 @@ export function human(value: Cell | undefined, column: ColumnLook): string {
     ? `${text} ${column.unit}` : text;
 }
 
+// A difference: what is more has a plus, what is less its minus.
+export const changeText = (value: Cell | undefined, column: ColumnLook): string => (Number(value) > 0 ? "+" : "") + human(value, column);
+
 // All digits, for tooltips.
 export function exact(value: Cell | undefined, column: ColumnLook): string {
   if (value === null || value === undefined) return "no value";

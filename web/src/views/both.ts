@@ -7,7 +7,7 @@ import { useApp } from "../app/context";
 import { useTable } from "../app/hooks";
 import { Rows } from "../app/rows";
 import type { Row } from "../app/rows";
-import { human } from "../ui/format";
+import { changeText } from "../ui/format";
 import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
 import type { Part } from "./stacks";
 
@@ -26,8 +26,7 @@ export const useBaseRows = (verb: string | null, query: Query = {}): Rows | null
 export function change(rows: Rows, column: string, value: number | null, before: number | null): string {
   const of = rows.column(column) ?? { type: "duration", unit: "ns" };
   if (value === null || before === null) return value === null ? "–" : "added";
-  const text = human(value - before, of);
-  return value > before ? `+${text}` : value < before ? text.replace(/^-/, "−") : "0";
+  return value === before ? "0" : changeText(value - before, of);
 }
 
 // Rows by the text of a column.

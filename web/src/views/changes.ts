@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A change in words, on the page and in the report: signs and words say the direction, and what may be noise is called so.
-import { human } from "../ui/format";
+import { changeText, human } from "../ui/format";
 import type { Row, Rows } from "../app/rows";
 
 export function signed(rows: Rows, row: Row, name: string): string {
-  const value = rows.number(row, name);
-  const text = human(rows.cell(row, name), rows.column(name) ?? { type: "duration", unit: "ns" });
-  return value !== null && value > 0 ? `+${text}` : text;
+  return changeText(rows.cell(row, name), rows.column(name) ?? { type: "duration", unit: "ns" });
 }
 
 export interface Word {
