@@ -7,7 +7,7 @@ import { check, launch, open, quiet, violations } from "./browser.mjs";
 const [url, wantedText] = process.argv.slice(2);
 const wanted = JSON.parse(wantedText);
 const at = (run, view, query = "") => `#/${encodeURIComponent(run)}/${view}${query}`;
-const brief = line => line.replace(/^(?:.*\/)?([^/]+)\((\d+)\).*$/, "$1:$2");
+const brief = line => line.replace(/^(backward of )?(?:.*\/)?([^/]+)\((\d+)\).*$/, "$1$2:$3");
 
 // Name, whole line and what is read of it, of the rows in the document.
 const rowsOf = table => table.evaluate(box => {

@@ -54,6 +54,7 @@ const SCENARIOS = {
     const runs = {
       norank: { words: ["4 ranks or more, of which 3 are here", "Not here: rank 2."], head: /^Bound by .* · of ranks 0-1,3$/s },
       nostep: { words: ["Ranks do not issue the same collectives", "step 3", "on rank 1"], head: /^Bound by .* · of ranks 0-3$/s },
+      hole: { words: ["Steps go from 2 to 7, and 4 is on no rank", "step times and what is summed over steps"], head: /^Bound by .* · of ranks 0-3$/s },
       unread: { words: ["1 file of 4 could not be read", "straggler_rank1"], head: /^Bound by .* · of ranks 0,2-3$/s },
       cut: { words: ["Data is missing", "ends in the middle", "rank 1", "straggler_rank1"], head: /^(?!.*bound by)(?!.*waiting)/is },
     };

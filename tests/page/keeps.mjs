@@ -61,13 +61,21 @@ try {
   await page.locator(".tl-twin tbody tr").first().waitFor();
   const { from, to } = await query(page);
   const answer = await page.evaluate(path => fetch(path).then(r => r.json()), `api/v1/runs/${encodeURIComponent(run)}/table/events?` +
-    new URLSearchParams({ where: `time_ns >= ${from} and time_ns <= ${to} and dur_ns >= 0`, columns: "id", sort: "time_ns", top: "1" }));
+    new URLSearchParams({ where: `time_ns <= ${to} and time_end_ns >= ${from}`, columns: "id", sort: "time_ns", top: "1" }));
   check("the first event", await page.locator(".tl-twin tbody tr").first().locator("a").first().innerText(), answer.rows[0][0]);
+  // also what began before the window, and reaches into it
+  const shown = await page.evaluate(() => location.hash), inside = Math.round((Number(from) + Number(to)) / 2);
+  const step = own.steps.find(one => one.start_ns < inside && one.end_ns > inside + 1000);
+  const narrow = new URLSearchParams({ ...await query(page), from: inside, to: inside + 1000 });
+  await page.evaluate(text => location.replace(text), place(run, narrow.toString()));
+  await page.locator(".tl-twin tbody tr", { hasText: `ProfilerStep#${step.name}` }).first().waitFor();
+  await page.evaluate(text => location.replace(text), shown);
+  await drawn(page, first => document.querySelector(".tl-canvas")?.dataset.from === first, from);
   await page.getByRole("button", { name: "table", exact: true }).click();
   await page.locator(".tl-twin").waitFor({ state: "detached" });
 
   // back: to the place before, with what was marked since
-  const step = own.steps[0], event = place(run, new URLSearchParams({ ...before, step: step.name }).toString());
+  const first = own.steps[0], event = place(run, new URLSearchParams({ ...before, step: first.name }).toString());
   await page.evaluate(text => { location.hash = text; }, event);
   await page.mouse.move(box.x + box.width / 3, box.y + box.height - 4);
   await page.keyboard.press("m");

@@ -28,6 +28,16 @@ try {
   await quiet(page);
   const why = (await page.locator(".tl-why").innerText()).replace(/\s+/g, " ");
   if (!/On the critical path/.test(why) || !/5\d\.\d ms of step \d, compute\./.test(why)) throw new Error(`why: ${why}`);
+  // and what a step would take without it: as what-if says
+  const saved = (await page.locator(".tl-saved").innerText()).replace(/\s+/g, " ");
+  const rule = await page.evaluate(async id => {
+    const { name } = await (await fetch(`api/v1/runs/after/event?id=${id}`)).json();
+    const scale = `^${name.replace(/[^\w:]/g, ".")}$@rank:${id.split(":")[0]}=remove`;
+    const table = await (await fetch(`api/v1/runs/after/table/what-if?${new URLSearchParams({ scale, top: 1 })}`)).json();
+    return table.rows[0][table.columns.findIndex(column => column.name === "saved_ns")];
+  }, event);
+  const words = /^Without all calls of it on rank \d a step would be ([\d.]+) ms/.exec(saved);
+  if (!words || Math.abs(Number(words[1]) * 1e6 / rule - 1) > 0.01) throw new Error(`saved: ${saved}, not ${rule} ns`);
   for (const theme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: theme });
     check(`axe, ${theme}`, await violations(page), []);

@@ -65,13 +65,15 @@ def without_step(path, name):
 
 
 def test_what_is_missing_is_named(tmp_path):
-    """Lost data, a step and a rank that are not there, a file that cannot be read; and a run that has everything."""
-    paths = {name: put_ranks(tmp_path / name) for name in ("whole", "cut", "nostep", "norank", "unread")}
+    """Lost data, a step that one rank or all of them lack and a rank that are not there, a file that cannot be read; and a run that has everything."""
+    paths = {name: put_ranks(tmp_path / name) for name in ("whole", "cut", "nostep", "hole", "norank", "unread")}
     paths["cut"].write_bytes(paths["cut"].read_bytes()[:30000])
     without_step(paths["nostep"], "ProfilerStep#4")
+    for path in sorted((tmp_path / "hole").iterdir()):
+        without_step(path, "ProfilerStep#4")
     (tmp_path / "norank" / "straggler_rank2.pt.trace.json.gz").unlink()
     paths["unread"].write_bytes(b"no gzip and no JSON")
-    drive("incomplete", tmp_path, 5)
+    drive("incomplete", tmp_path, 6)
 
 
 def test_run_is_deleted_while_open(tmp_path):

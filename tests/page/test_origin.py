@@ -30,13 +30,14 @@ def test_the_panel_of_a_graph_kernel(tmp_path):
 
 
 def lines_of(run, column):
-    """By name the lines that launch most of its GPU time: several where they are equal."""
+    """By name the lines that launch most of its GPU time, or whose gradient it computes: several where they are equal."""
     table = served.table("attribution", run, "--view", "origins")
     names = [one["name"] for one in table["columns"]]
     sums = collections.defaultdict(collections.Counter)
     for row in (dict(zip(names, cells)) for cells in table["rows"]):
-        if row[column] is not None and row["source"] is not None:
-            sums[row[column]][row["source"]] += row["gpu_ns"]
+        line = row["source"] or (row["forward_source"] and f"backward of {row['forward_source']}")
+        if row[column] is not None and line:
+            sums[row[column]][line] += row["gpu_ns"]
     return {name: [line for line, ns in lines.items() if ns == max(lines.values())] for name, lines in sums.items()}
 
 
@@ -45,6 +46,7 @@ def test_rows_have_the_line_of_the_users_code(tmp_path):
         shutil.copytree(support.ROOT / "examples" / name, tmp_path / name)
     wanted = {"run": "train", "without": "straggler",
               "lines": {"kernels": lines_of(tmp_path / "train", "name"), "operators": lines_of(tmp_path / "train", "op")}}
+    assert any(lines[0].startswith("backward of ") for lines in wanted["lines"]["kernels"].values())
     assert len(wanted["lines"]["kernels"]) > 5 and not lines_of(tmp_path / "straggler", "name")
     with served.serving(tmp_path) as url:
         served.wait_ready(url, 2)

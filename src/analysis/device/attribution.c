@@ -21,6 +21,7 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
+#include "model/calls/attribution.h"
 #include "model/drawing.h"
 #include "model/origin/compile_spans.h"
 #include "model/origin/regions.h"
@@ -80,6 +81,10 @@ HT_COLUMNS(method_columns, METHOD_COLUMNS);
 	        "parameters (of generated code), neighbours (calls before and after), stack, "     \
 	        "backward (of the forward operator), annotation",                                  \
 	        NULL)                                                                              \
+	COLUMN(ORIGIN_FORWARD_SOURCE, "forward_source", HT_STR, HT_DETAIL,                         \
+	        "of the backward pass without a line of its own: the line of the forward "         \
+	        "operator whose gradient it computes",                                             \
+	        NULL)                                                                              \
 	COLUMN(ORIGIN_MODULE_CONFIDENCE, "module_confidence", HT_RATIO, HT_DETAIL,                 \
 	        "how sure the module is, 0 to 1; 1/n for one known by the parameters of a kernel " \
 	        "that was fused from n lines, 0.5 by neighbours",                                  \
@@ -99,6 +104,7 @@ static const struct ht_column origin_facts[] = {
 	{ "via", HT_STR, HT_KEY, "where operators are known from", NULL },
 	{ "nodes", HT_STR, HT_KEY, "nodes of the FX graph", NULL },
 	{ "module_via", HT_STR, HT_KEY, "how modules are known", NULL },
+	{ "forward_source", HT_STR, HT_KEY, "line of the forward operator", NULL },
 	{ "count", HT_I64, HT_MEASURE, "GPU activities", NULL },
 	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
 	{ "module_confidence", HT_I64, HT_MEASURE, "how sure the module is, at least", NULL },
@@ -393,12 +399,12 @@ static enum ht_status sum_methods(struct ht_run *run, ht_table *table)
 
 /* ---- origins ---- */
 
-static enum ht_status pool_origin(
-        struct ht_pooled *pooled, const char *name, const struct ht_origin *origin, int64_t ns)
+static enum ht_status pool_origin(struct ht_pooled *pooled, const char *name,
+        const struct ht_origin *origin, const char *forward_source, int64_t ns)
 {
 	const char *keys[N_ORIGIN_KEYS] = { name, origin->op, origin->module, origin->source,
 		ht_origin_method_name(origin->method), ht_fused_via_name(origin->via),
-		origin->nodes, ht_module_via_name(origin->module_via) };
+		origin->nodes, ht_module_via_name(origin->module_via), forward_source };
 	const __int128 values[N_ORIGIN_VALUES] = { 1, ns,
 		(int64_t)(origin->module_confidence * CONFIDENCE_UNITS) };
 	uint32_t texts[N_ORIGIN_KEYS];
@@ -417,13 +423,21 @@ static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
 	const struct ht_trace *t = run->trace;
 	struct activities a;
 	struct ht_pooled pooled;
+	struct ht_attribution attribution;
 	HT_TRY(collect(run, true, &a));
+	HT_TRY(ht_attribution_make(
+	        run, t, a.origins.lines ? HT_ATTRIBUTE_FORWARD : 0, &attribution));
 	ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
 	enum ht_status status = HT_OK;
 	for (size_t i = 0; status == HT_OK && i < a.n; i++) {
 		struct ht_origin origin;
+		uint32_t row = row_of(&a, i), forward = HT_NONE;
 		int64_t ns = origin_at(&a, i, &origin);
-		status = pool_origin(&pooled, ht_str(t, t->name[row_of(&a, i)]), &origin, ns);
+		if (!origin.source && a.origins.lines)
+			forward = ht_attribution_forward(&attribution, row);
+		status = pool_origin(&pooled, ht_str(t, t->name[row]), &origin,
+		        forward == HT_NONE ? NULL : ht_line_around(t, a.origins.lines, forward),
+		        ns);
 	}
 	if (status == HT_OK)
 		status = ht_pooled_put(&pooled, table);

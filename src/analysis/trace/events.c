@@ -210,7 +210,7 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 			HT_TRY(add_matching(r, table, names[i], &q));
 	}
 	for (size_t c = 0; c < ht_table_n_columns(table); c++)
-		if (strcmp(ht_table_column(table, c)->name, "time_ns") != 0)
+		if (strncmp(ht_table_column(table, c)->name, "time_", 5) != 0)
 			ht_table_keep_clock(table, c);
 	*ret_request = q;
 	return HT_OK;

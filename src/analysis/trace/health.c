@@ -12,9 +12,12 @@
  * Where a trace says how large its job is, or with which ranks it exchanged data, and more ranks take part than are here,
  * missing_ranks says so, without a rank of its own; when it has fewer than are here, too_many_ranks. A trace that
  * says another rank than it is shown as is rank_twice, when another trace has that rank, else rank_differs. Several processes
- * in one file that have steps of their own are several_processes.
+ * in one file that have steps of their own are several_processes. Numbers of steps that no rank has, between those that are there, are
+ * missing_steps; where all are equally far apart only every so many was recorded, and none is missing.
  */
 #include "analysis/analysis.h"
+#include "base/checked.h"
+#include "base/sort.h"
 #include "model/clocks/clock_leaving.h"
 #include "model/clocks/clocks.h"
 #include "model/communication/exporter.h"
@@ -25,8 +28,8 @@
 #include "table/format.h"
 
 #include <inttypes.h>
-
 #include <math.h>
+#include <stdlib.h>
 
 static enum ht_status list_counters(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
@@ -47,7 +50,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 HT_COLUMNS(columns, COLUMNS);
 
 /* The number of ranks that a trace says its job has, at least. */
-enum { COUNTERS, JOB };
+enum { COUNTERS, JOB, STEPS };
+#define STEP_COLUMNS(COLUMN)                                                                       \
+	COLUMN(STEP_NUMBER, "step", HT_I64, HT_KEY, "number of a step of the rank", NULL)
+HT_COLUMNS(step_columns, STEP_COLUMNS);
 #define JOB_COLUMNS(COLUMN)                                                                        \
 	COLUMN(JOB_RANKS, "ranks", HT_I64, HT_MEASURE, "ranks of the job, at least", NULL)
 HT_COLUMNS(job_columns, JOB_COLUMNS);
@@ -64,11 +70,14 @@ const struct ht_analysis ht_analysis_health = {
 		.tells_losses = true,
 	},
 	.facts = { [COUNTERS] = { "counters", columns, HT_COUNT(columns) },
-	        [JOB] = { "job", job_columns, HT_COUNT(job_columns) } },
+	        [JOB] = { "job", job_columns, HT_COUNT(job_columns) },
+	        [STEPS] = { "steps", step_columns, HT_COUNT(step_columns) } },
 	.across = true,
 	.per_rank = list_counters,
 	.finish = finish,
 };
+
+#define MOST_HOLES 8
 
 static const char *severity_name(enum ht_severity severity)
 {
@@ -276,6 +285,85 @@ static enum ht_status find_missing(
 	return HT_OK;
 }
 
+/* Numbers of all ranks, ascending, each once; memory in scratch. */
+static enum ht_status step_numbers(
+        struct ht_run *run, const struct ht_parts *parts, int64_t **ret_numbers, size_t *ret_n)
+{
+	size_t n = 0, n_kept = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		n += ht_table_n_rows(parts->list[i].facts[STEPS]);
+	int64_t *numbers = ht_arena_alloc(run->scratch, (n + 1) * sizeof *numbers);
+	if (!numbers)
+		return ht_fail_nomem(run->ctx);
+	n = 0;
+	for (size_t i = 0; i < parts->n; i++)
+		for (size_t row = 0; row < ht_table_n_rows(parts->list[i].facts[STEPS]); row++)
+			numbers[n++] = ht_table_i64(parts->list[i].facts[STEPS], row, STEP_NUMBER);
+	qsort(numbers, n, sizeof *numbers, ht_compare_i64);
+	for (size_t i = 0; i < n; i++)
+		if (!n_kept || numbers[n_kept - 1] != numbers[i])
+			numbers[n_kept++] = numbers[i];
+	*ret_numbers = numbers;
+	*ret_n = n_kept;
+	return HT_OK;
+}
+
+/* "5, 7–8": what is not between numbers that ascend, and how many that are. NULL when out of memory. */
+static const char *holes_text(
+        struct ht_run *run, const int64_t *numbers, size_t n, int64_t *ret_missing)
+{
+	const char *text = "";
+	size_t n_holes = 0;
+	*ret_missing = 0;
+	for (size_t i = 1; text && i < n; i++) {
+		int64_t first = ht_add_sat(numbers[i - 1], 1), last = ht_sub_sat(numbers[i], 1);
+		if (first > last)
+			continue;
+		*ret_missing = ht_add_sat(*ret_missing, ht_add_sat(ht_sub_sat(last, first), 1));
+		if (n_holes++ >= MOST_HOLES)
+			continue;
+		const char *comma = n_holes > 1 ? ", " : "";
+		text = first == last ? ht_arena_printf(run->scratch, "%s%s%" PRId64, text, comma, first)
+		                     : ht_arena_printf(run->scratch, "%s%s%" PRId64 "–%" PRId64,
+		                               text, comma, first, last);
+	}
+	return text && n_holes > MOST_HOLES
+	               ? ht_arena_printf(run->scratch, "%s and others", text)
+	               : text;
+}
+
+static enum ht_status find_missing_steps(
+        struct ht_run *run, const struct ht_parts *parts, ht_table *table)
+{
+	int64_t *numbers = NULL, n_missing = 0;
+	size_t n = 0;
+	bool is_even = true;
+	HT_TRY(step_numbers(run, parts, &numbers, &n));
+	for (size_t i = 2; i < n; i++)
+		is_even &= ht_sub_sat(numbers[i], numbers[i - 1]) ==
+		           ht_sub_sat(numbers[i - 1], numbers[i - 2]);
+	const char *holes = holes_text(run, numbers, n, &n_missing);
+	if (!holes)
+		return ht_fail_nomem(run->ctx);
+	if (!n_missing || (n > 2 && is_even))
+		return HT_OK;
+	const char *sentence = ht_arena_printf(run->scratch,
+	        "steps go from %" PRId64 " to %" PRId64 ", and %s %s %s", numbers[0], numbers[n - 1],
+	        holes, n_missing == 1 ? "is" : "are", parts->n == 1 ? "not here" : "on no rank");
+	if (!sentence)
+		return ht_fail_nomem(run->ctx);
+	ht_table_row(table);
+	ht_table_put_null(table, COL_RANK);
+	ht_table_put_str(table, COL_CHECK, "missing_steps");
+	ht_table_put_str(table, COL_SEVERITY, severity_name(HT_NOTICE));
+	ht_table_put_i64(table, COL_COUNT, n_missing);
+	ht_table_put_null(table, COL_FIRST_OFFSET);
+	ht_table_put_str(table, COL_SENTENCE, sentence);
+	ht_table_put_str(table, COL_WEAKENS,
+	        "step times and what is summed over steps: nothing is known of these");
+	return HT_OK;
+}
+
 /* ---- one trace ---- */
 
 static enum ht_status check_rank(struct ht_run *run, ht_table *table)
@@ -319,6 +407,12 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 	HT_TRY(ht_group_sizes_make(run, &sizes));
 	ht_table_row(part->facts[JOB]);
 	ht_table_put_i64(part->facts[JOB], JOB_RANKS, sizes.job);
+	for (size_t i = 0; i < t->n_steps; i++) {
+		if (t->steps[i].number == HT_NO_I64)
+			continue;
+		ht_table_row(part->facts[STEPS]);
+		ht_table_put_i64(part->facts[STEPS], STEP_NUMBER, t->steps[i].number);
+	}
 	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
 		for (size_t k = 0; k < t->n_stats; k++) {
 			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;
@@ -372,6 +466,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 			HT_TRY(count_clock(run, parts->list[i].rank, table));
 	}
 	HT_TRY(find_missing(run, parts, table));
+	HT_TRY(find_missing_steps(run, parts, table));
 	HT_TRY(ht_clocks_note_odd(run, table));
 	for (size_t i = 0; i < roster->n_notes; i++)
 		HT_TRY(ht_table_add_note(table, "%s", roster->notes[i]));

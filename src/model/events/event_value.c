@@ -29,6 +29,7 @@ enum field {
 	SPAN,
 	END,
 	SET_TIME,
+	SET_END,
 	UNIX_TIME,
 	KIND,
 	CLASS,
@@ -79,6 +80,8 @@ const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS] = {
 	[END] = { "end_ns", HT_TIME, HT_MEASURE, "end of the span in the file's clock", NULL },
 	[SET_TIME] = { "time_ns", HT_TIME, HT_MEASURE, "start in the clock all ranks share, from 0",
 	        NULL },
+	[SET_END] = { "time_end_ns", HT_TIME, HT_MEASURE,
+	        "end of the span in the clock all ranks share", NULL },
 	[UNIX_TIME] = { "unix_ns", HT_TIME, HT_MEASURE,
 	        "start as unix time, where the file has a base", NULL },
 	[KIND] = { "kind", HT_STR, HT_DETAIL, "what the event is, whatever its category is called",
@@ -432,7 +435,7 @@ static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_v
 	const struct ht_trace *t = c->source.trace;
 	int64_t value = t->ts_ns[row], base_ns = t->meta->base_ns;
 	bool absent = t->flags[row] & HT_EV_NO_TS;
-	if (c->field == END) {
+	if (c->field == END || c->field == SET_END) {
 		absent |= !(t->flags[row] & HT_EV_SPAN);
 		value += t->dur_ns[row];
 	}
@@ -513,6 +516,7 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	case TS:
 	case END:
 	case SET_TIME:
+	case SET_END:
 	case UNIX_TIME: read_time(c, row, v); break;
 	case DUR:
 	case SPAN: read_duration(c, row, v); break;

@@ -56,7 +56,7 @@ struct ht_event_column {
 };
 
 /* Fields and links of every event. */
-#define HT_N_EVENT_FIELDS 42
+#define HT_N_EVENT_FIELDS 43
 extern const struct ht_column ht_event_fields[HT_N_EVENT_FIELDS];
 /* False when no field, link or argument of the trace has that name: "name", "args.bytes", "event.s";
  * "type.bytes" is what the argument is in the file: string, json (a list or an object), int, float, bool

@@ -201,7 +201,7 @@ export function LostStrip() {
 }
 
 // Checks of health that say that a part of the job is not there, and what that part is.
-const PARTIAL = ["missing_ranks", "collective_mismatch"];
+const PARTIAL = ["missing_ranks", "missing_steps", "collective_mismatch"];
 
 export interface Partial {
   check: string;
@@ -209,7 +209,7 @@ export interface Partial {
   weakens: string;
 }
 
-// Ranks whose traces are not here, and steps in which ranks lack calls of others.
+// Ranks whose traces are not here, steps that no rank has, and steps in which ranks lack calls of others.
 export function usePartial(): readonly Partial[] {
   const { run, route } = useApp();
   const where = PARTIAL.map((check) => `check == "${check}"`).join(" or ");

@@ -8,8 +8,10 @@ import { Rows } from "./rows";
 
 export const YOUR_CODE: Column = {
   name: "your_code", label: "your code", type: "string", unit: null, role: "measure",
-  sentence: "line of your own code that launches most of its device time, of attribution --view origins",
+  sentence: "line of your own code that launches most of its device time; backward of: the line of the forward pass whose gradient it computes (attribution --view origins)",
 };
+
+const BACKWARD = "backward of ";
 
 // As the engine writes a line: FILE(LINE): FUNCTION.
 const LINE = /^(.+?)\((\d+)\)(?:: .*)?$/;
@@ -21,15 +23,17 @@ export function placeOf(source: string): { file: string; line: string } | null {
 
 // Without its folders: train.py:55. What is no line of a file stays as it is.
 export function lineText(source: string): string {
+  if (source.startsWith(BACKWARD)) return BACKWARD + lineText(source.slice(BACKWARD.length));
   const place = placeOf(source);
   return place ? `${place.file.replace(/^.*[\\/]/, "")}:${place.line}` : source;
 }
 
-// Per name the line with the most GPU time: a name comes once per module, too, so the times of a line are added up.
+// Per name the line with the most GPU time: a name comes once per module, too, so the times of a line are added up. Threads of the backward pass have no lines of
+// their own: theirs is that of the forward operator, and says so.
 export function linesOf(origins: Table, of: string): Map<string, string> {
   const rows = new Rows(origins), sums = new Map<string, Map<string, number>>();
   for (const row of rows.all) {
-    const name = rows.text(row, of), source = rows.text(row, "source");
+    const name = rows.text(row, of), forward = rows.text(row, "forward_source"), source = rows.text(row, "source") || (forward && BACKWARD + forward);
     if (!name || !source) continue;
     const lines = sums.get(name) ?? new Map<string, number>();
     lines.set(source, (lines.get(source) ?? 0) + (rows.number(row, "gpu_ns") ?? 0));
@@ -55,7 +59,7 @@ export function withLines(table: Table, lines: ReadonlyMap<string, string>): { t
 // One question for the whole table. of: the column of the origins that the names are of; undefined asks nothing.
 export function useLines(of: "name" | "op" | undefined): ReadonlyMap<string, string> | null {
   const app = useApp();
-  const query = { ...chosen(app, "attribution"), view: "origins", where: "source is not null", columns: `${of},source,gpu_ns`, top: "all" };
+  const query = { ...chosen(app, "attribution"), view: "origins", where: "source is not null or forward_source is not null", columns: `${of},source,forward_source,gpu_ns`, top: "all" };
   const { table } = useTable(app.run, of ? "attribution" : null, query);
   return useMemo(() => (table && of ? linesOf(table, of) : null), [table, of]);
 }

@@ -3,7 +3,7 @@
 import { useTable } from "../app/hooks";
 import { Rows } from "../app/rows";
 import type { Run } from "../model";
-import { nsText, shortName } from "../ui/format";
+import { human, nsText, shortName } from "../ui/format";
 import { BOUND_WORDS } from "../views/stacks";
 import type { Path, Piece } from "./path";
 
@@ -68,6 +68,32 @@ function Last(props: { run: Run; state: Readonly<Record<string, string>>; piece:
   );
 }
 
+// A name as an expression of what-if rules: what has a meaning in them, or in an expression, may be any character.
+export const exactly = (name: string): string => `^${name.replace(/[^\p{L}\p{N}_:]/gu, ".")}$`;
+
+// Below this share of a step nothing is gained.
+const LEAST_SHARE = 0.001;
+
+// What the job would be without all calls of it: every start is computed anew, so what takes its place on the path is not saved. A collective goes on all ranks.
+function Saved(props: { run: Run; state: Readonly<Record<string, string>>; piece: Piece }) {
+  const { piece, run, state } = props, everywhere = piece.bound === "gpu_communication_bound" || run.workers.length < 2;
+  const rule = piece.name ? `${exactly(piece.name)}${everywhere ? "" : `@rank:${piece.rank}`}=remove` : null;
+  const { table, problem } = useTable(run, rule ? "what-if" : null, { span: state.span, step: state.step, scale: rule ?? undefined, top: 1 });
+  const rows = table ? new Rows(table) : null, row = rows?.all[0];
+  if (!rule || problem) return null;
+  if (!rows || !row) return <p class="dim">Computing the step without it …</p>;
+  const saved = rows.number(row, "saved_ns"), share = rows.number(row, "saved_share"), next = rows.number(row, "new_mean_step_time_ns");
+  if (saved === null || next === null) return null;
+  const calls = `all calls of it${everywhere ? (run.workers.length < 2 ? "" : " on all ranks") : ` on rank ${piece.rank}`}`;
+  return (
+    <p class="tl-saved">
+      {saved > 0 && (share ?? 0) >= LEAST_SHARE
+        ? <><strong>Without {calls} a step would be {nsText(saved)} ({human(share, { type: "ratio", unit: null })}) shorter.</strong> The job is replayed: what would be waited for instead is in that.</>
+        : `Without ${calls} a step would take as long: something else would be waited for instead.`}
+    </p>
+  );
+}
+
 export function Why(props: { run: Run; state: Readonly<Record<string, string>>; path: Path; event: string; onEvent: (id: string) => void }) {
   const { path } = props, at = path.of.get(props.event) ?? [];
   const longest = at.reduce<number | null>((best, i) => {
@@ -90,6 +116,7 @@ export function Why(props: { run: Run; state: Readonly<Record<string, string>>; 
         {piece.inferred ? " That it is waited for is inferred: the trace has no record of it." : ""}
       </p>
       {piece.bound === "gpu_communication_bound" ? <Last run={props.run} state={props.state} piece={piece} /> : null}
+      <Saved run={props.run} state={props.state} piece={piece} />
       <Step stay={before} word="before it" here={piece} onEvent={props.onEvent} />
       <Step stay={after} word="after it" here={piece} onEvent={props.onEvent} />
     </section>

@@ -25,8 +25,8 @@ export function TimelineView() {
         <section class="tl-twin" aria-label="Events of the timeline as a table">
           <VerbTable
             verb="events"
-            title="Events that begin in this time"
-            query={{ rank, where: `time_ns >= ${from} and time_ns <= ${to} and dur_ns >= 0`, columns: TWIN_COLUMNS, sort: "time_ns", top: TWIN_ROWS }}
+            title="Events of this time"
+            query={{ rank, where: `time_ns <= ${to} and time_end_ns >= ${from}`, columns: TWIN_COLUMNS, sort: "time_ns", top: TWIN_ROWS }}
             height="32vh"
           />
         </section>
