@@ -19,8 +19,8 @@ struct grouper {
 	enum ht_cost_by by;
 	struct ht_pool keys;
 	struct ht_vec
-	        groups;    /* struct ht_cost_group, by id of the key; the last is that of no key */
-	uint32_t nameless; /* its place + 1; 0: none yet */
+	        texts; /* const char *, of each group its key, in the order in which they were met */
+	uint32_t nameless; /* place + 1 of the one of no key; 0: none yet */
 	struct ht_attribution attribution;
 	struct ht_arg_cursor dims;
 };
@@ -78,30 +78,25 @@ static bool key_of(struct grouper *g, const struct ht_op_call *call, const char 
 	return true;
 }
 
-static struct ht_cost_group *new_group(struct grouper *g, const char *key)
+/* The place of the group of a key; HT_NONE when out of memory. */
+static uint32_t place_of(struct grouper *g, const char *key)
 {
-	struct ht_cost_group group = { .key = key, .longest = HT_NONE, .could_save_ns = HT_NO_I64 };
-	if (!HT_VEC_PUSH(g->run->ctx->mem, &g->groups, struct ht_cost_group, group))
-		return NULL;
-	return (struct ht_cost_group *)g->groups.data + g->groups.n - 1;
-}
-
-/* NULL when out of memory. */
-static struct ht_cost_group *group_of(struct grouper *g, const char *key)
-{
-	struct ht_cost_group *list = g->groups.data;
-	if (!key) {
-		if (g->nameless)
-			return &list[g->nameless - 1];
-		g->nameless = (uint32_t)g->groups.n + 1;
-		return new_group(g, NULL);
-	}
+	uint32_t n_groups = (uint32_t)g->texts.n, at = n_groups;
 	struct ht_text text;
-	size_t n = strlen(key), n_before = g->keys.texts.n;
-	if (!ht_pool_add(&g->keys, key, n, ht_hash(key, n), &text))
-		return NULL;
-	size_t at = text.id + (g->nameless && text.id + 1 >= g->nameless);
-	return g->keys.texts.n > n_before ? new_group(g, key) : &list[at];
+	if (key) {
+		size_t n = strlen(key), n_before = g->keys.texts.n;
+		if (!ht_pool_add(&g->keys, key, n, ht_hash(key, n), &text))
+			return HT_NONE;
+		if (g->keys.texts.n == n_before)
+			at = text.id + (g->nameless && text.id + 1 >= g->nameless);
+	} else if (g->nameless) {
+		at = g->nameless - 1;
+	} else {
+		g->nameless = n_groups + 1;
+	}
+	if (at == n_groups && !HT_VEC_PUSH(g->run->ctx->mem, &g->texts, const char *, key))
+		return HT_NONE;
+	return at;
 }
 
 /* ---- sums ---- */
@@ -191,7 +186,8 @@ static void raise_ceiling(const struct ht_op_call *call, struct ht_cost_groups *
 	*ceiling = fmax(*ceiling, efficiency_of(call));
 }
 
-static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
+/* Which group each call is in. */
+static enum ht_status find_groups(struct grouper *g, struct ht_cost_groups *ret)
 {
 	*ret = (struct ht_cost_groups){ .group_of = ht_arena_room(g->run->scratch,
 		                                (g->calls->n + 1) * sizeof *ret->group_of) };
@@ -203,19 +199,31 @@ static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
 		const char *key = NULL;
 		if (!key_of(g, &g->calls->list[i], &key))
 			return ht_fail_nomem(g->run->ctx);
-		struct ht_cost_group *group = group_of(g, key);
-		if (!group)
+		ret->group_of[i] = place_of(g, key);
+		if (ret->group_of[i] == HT_NONE)
 			return ht_fail_nomem(g->run->ctx);
-		ret->group_of[i] = (uint32_t)(group - (struct ht_cost_group *)g->groups.data);
-		raise_ceiling(&g->calls->list[i], ret);
-		ht_cost_group_add(g->t, g->calls, &g->calls->list[i], group);
 	}
-	ret->n = g->groups.n;
+	ret->n = g->texts.n;
+	return HT_OK;
+}
+
+/* A group is large, and where no two calls are alike there are as many: they are counted before there is room for them. */
+static enum ht_status add_calls(struct grouper *g, struct ht_cost_groups *ret)
+{
+	const char *const *texts;
+	HT_TRY(find_groups(g, ret));
+	texts = g->texts.data;
 	ret->list = ht_arena_room(g->run->scratch, (ret->n + 1) * sizeof *ret->list);
 	if (!ret->list)
 		return ht_fail_nomem(g->run->ctx);
-	if (ret->n)
-		memcpy(ret->list, g->groups.data, ret->n * sizeof *ret->list);
+	for (size_t i = 0; i < ret->n; i++)
+		ret->list[i] = (struct ht_cost_group){
+			.key = texts[i], .longest = HT_NONE, .could_save_ns = HT_NO_I64
+		};
+	for (size_t i = 0; i < g->calls->n; i++) {
+		raise_ceiling(&g->calls->list[i], ret);
+		ht_cost_group_add(g->t, g->calls, &g->calls->list[i], &ret->list[ret->group_of[i]]);
+	}
 	return HT_OK;
 }
 
@@ -226,7 +234,7 @@ enum ht_status ht_cost_groups_make(struct ht_run *run, const struct ht_op_calls 
 	g.dims = ht_arg_cursor(run->trace, "Input Dims");
 	ht_pool_init(&g.keys, run->ctx->mem);
 	enum ht_status status = add_calls(&g, ret);
-	ht_vec_free(run->ctx->mem, &g.groups, sizeof(struct ht_cost_group));
+	ht_vec_free(run->ctx->mem, &g.texts, sizeof(const char *));
 	ht_pool_done(&g.keys);
 	return status;
 }
