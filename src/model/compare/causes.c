@@ -131,19 +131,15 @@ static void join_ranks(struct search *s, struct ht_cause *cause)
 
 /* ---- names ---- */
 
-/* Whether a host name's own time is that of waiting for the device; copies to pageable memory wait in their call. */
-static bool waits(const char *name)
-{
-	return ht_is_wait_name(name) || strstr(name, "Memcpy") || strstr(name, "aclrtMemcpy") ||
-	       !strcmp(name, HT_WAITING_NAME);
-}
-
 static enum ht_cause_kind kind_of(enum ht_place place, const char *name)
 {
 	switch (place) {
 	case HT_PLACE_KERNEL: return HT_CAUSE_KERNEL;
 	case HT_PLACE_COPY: return HT_CAUSE_COPY;
-	default: return waits(name) ? HT_CAUSE_DEVICE_WAIT : HT_CAUSE_CPU;
+	default:
+		return ht_may_wait_for_device(name) || !strcmp(name, HT_WAITING_NAME)
+		               ? HT_CAUSE_DEVICE_WAIT
+		               : HT_CAUSE_CPU;
 	}
 }
 
@@ -324,7 +320,7 @@ enum ht_status ht_causes_find(
 		return ht_fail_nomem(samples->run->ctx);
 	for (size_t i = 0; i < ret_causes->n; i++) {
 		struct ht_cause *cause = &ret_causes->list[i];
-		if (cause->kind == HT_CAUSE_KERNEL)
+		if (cause->kind == HT_CAUSE_KERNEL || cause->kind == HT_CAUSE_COPY)
 			cause->source = line_of(&s, k_lines, cause);
 	}
 	return order(&s);

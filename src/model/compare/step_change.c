@@ -9,6 +9,7 @@
 #include "model/stragglers/rank_names.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *next_of(const struct ht_cause *cause)
 {
@@ -56,12 +57,21 @@ static void name_line(const struct ht_line_change *line, struct ht_finding *f)
 	ht_finding_arg(f, "by", "line");
 }
 
+/* The cause to name; NULL: the line says more. */
+static const struct ht_cause *find_named(
+        const struct ht_causes *causes, const struct ht_line_change *line)
+{
+	const struct ht_cause *first = causes->n ? &causes->list[0] : NULL;
+	bool is_nameless = first && first->name && !strcmp(first->name, HT_OUTSIDE_NAME);
+	return is_nameless && line->line ? NULL : first;
+}
+
 enum ht_status ht_step_change_note(const struct ht_step_samples *samples,
         const struct ht_causes *causes, const struct ht_line_change *line, ht_table *table)
 {
 	const struct ht_sample *control = &samples->step_time[0], *test = &samples->step_time[1];
 	const struct ht_gap *gap = &causes->step;
-	const struct ht_cause *first = causes->n ? &causes->list[0] : NULL;
+	const struct ht_cause *first = find_named(causes, line);
 	bool is_noise = ht_gap_may_be_noise(gap);
 	if (!(control->mean > 0) || !(test->mean > 0) || gap->mean == 0)
 		return HT_OK;

@@ -73,7 +73,7 @@ enum ht_status ht_work_lines_put(struct ht_run *run, ht_table *table)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		struct ht_origin origin;
-		if (t->gpu[i].class_ != HT_CLASS_COMPUTE)
+		if (t->gpu[i].class_ == HT_CLASS_COMM)
 			continue;
 		ht_origin_get(&origins, i, &origin);
 		if (origin.source)

@@ -24,6 +24,11 @@ bool ht_is_wait_name(const char *name)
 	       !strcmp(name, "urQueueFinish") || !strcmp(name, "urEventWait");
 }
 
+bool ht_may_wait_for_device(const char *name)
+{
+	return ht_is_wait_name(name) || strstr(name, "Memcpy");
+}
+
 bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
 {
 	/* copies that run as kernels are copies here as everywhere */

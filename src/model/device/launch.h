@@ -22,6 +22,8 @@ bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu);
 /* A host call that returns when the device has come to an end of something: cudaStreamSynchronize, hipDeviceSynchronize,
  * zeEventHostSynchronize, urQueueFinish, ... Copies may wait as well: their work tells. */
 bool ht_is_wait_name(const char *name);
+/* So is the own time of such a call, and of one that copies: it waits in itself where memory is pageable. */
+bool ht_may_wait_for_device(const char *name);
 
 /* The row of the host that GPU work stands for: its launch, or HT_NONE. CANN's calls are on threads of their own process, so
  * that nothing is around them: work of an NPU stands where its operator is. */

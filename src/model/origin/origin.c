@@ -11,6 +11,7 @@
 #include "model/origin/fused_name.h"
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
+#include "model/origin/own_line.h"
 #include "model/run_memo.h"
 #include "store/args.h"
 #include "store/tree.h"
@@ -35,48 +36,6 @@ const char *ht_module_via_name(enum ht_module_via via)
 	static const char *const names[HT_N_MODULE_VIAS] = { NULL, "module_fqn", "frames",
 		"hierarchy", "parameters", "neighbours", "stack", "backward", "annotation" };
 	return names[via];
-}
-
-/* Traces of Windows have the other one. */
-static bool is_slash(char c)
-{
-	return c == '/' || c == '\\';
-}
-
-/* Has the path of a frame a folder whose name ends like this, or is this: "torch" and no "mytorch"? */
-static bool has_folder(const char *path, const char *name, bool is_whole)
-{
-	size_t n = strlen(name);
-	for (const char *at = path; (at = strstr(at, name)); at++)
-		if (is_slash(at[n]) && (!is_whole || at == path || is_slash(at[-1])))
-			return true;
-	return false;
-}
-
-/* .../c56k3yxaynoxuqvbmqqn6bum5n7dafbirh67l4zamb6e75p3s5q7.py(486): call: code that Inductor generated. */
-static bool is_generated_file(const char *name)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
-	const char *end = strstr(name, ".py("), *at = end;
-	while (at && at > name && !is_slash(at[-1]))
-		at--;
-	return at && at[0] == 'c' && end - at == 52 && strspn(at, letters) == 52;
-}
-
-/* Frames of the interpreter, of PyTorch, of packages and of generated code are not the user's own. The page tells the same of
- * frames of call stacks, which no row has (web/src/app/frames.ts); tests/page/own_frames.json is held against both. */
-static bool is_library_frame(const char *name)
-{
-	return name[0] == '<' || ht_text_starts(name, "nn.Module") ||
-	       ht_text_starts(name, "runpy.py") || has_folder(name, "torch", true) ||
-	       has_folder(name, "site-packages", false) ||
-	       has_folder(name, "dist-packages", false) || strstr(name, "lib/python") ||
-	       strstr(name, "lib\\python") || is_generated_file(name);
-}
-
-bool ht_is_own_line(const char *name)
-{
-	return !is_library_frame(name) && strchr(name, '(');
 }
 
 /* By string id, as names repeat by the million: 0 not looked at yet, 1 no, 2 yes. */

@@ -137,8 +137,6 @@ const char *ht_origin_method_name(enum ht_origin_method method);
 const char *ht_fused_via_name(enum ht_fused_via via);
 /* "module_fqn", "frames", "hierarchy", ...; NULL for none. */
 const char *ht_module_via_name(enum ht_module_via via);
-/* Whether the name of a Python function is one of the user's own code: "file.py(30): forward". */
-bool ht_is_own_line(const char *name);
 /* By row of a trace: the frame of the user's own code around it; NULL: it has no Python functions. */
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;

@@ -8,6 +8,7 @@
 #include "model/steps/step_profile.h"
 #include "model/device/launch.h"
 #include "model/origin/find_origins.h"
+#include "model/origin/own_line.h"
 #include "model/policy.h"
 #include "model/rows/name_tree.h"
 #include "model/steps/step_time.h"
@@ -47,9 +48,8 @@ struct profile {
 	struct ht_autograd autograd;
 	struct ht_frame frame;
 	struct ht_row_names names;
-	struct ht_origins origins; /* by line */
-	uint8_t *
-	        own; /* by string id, as names repeat: 0 not looked at yet, 1 no line of the user's, 2 it is one */
+	struct ht_origins origins;     /* by line */
+	uint8_t *traits;               /* by string id: enum trait */
 	struct line last[HT_N_PLACES]; /* that was numbered */
 	struct ht_step_time time;
 	int64_t *own_ns;       /* by row, of threads beside the steps' */
@@ -97,6 +97,23 @@ static bool find_place(const struct profile *p, uint32_t row, enum ht_place *ret
 
 /* ---- lines ---- */
 
+/* What a name is, looked at once, as names repeat. */
+enum trait { UNKNOWN, OWN_LINE, WAITS, NEITHER };
+
+static enum trait trait_of(const struct profile *p, uint32_t row)
+{
+	const struct ht_trace *t = p->trace;
+	if (t->name[row] == HT_NO_STR)
+		return NEITHER;
+	uint8_t *trait = &p->traits[t->name[row]];
+	const char *name = ht_str(t, t->name[row]);
+	if (*trait == UNKNOWN)
+		*trait = ht_is_own_line(name)           ? OWN_LINE
+		         : ht_may_wait_for_device(name) ? WAITS
+		                                        : NEITHER;
+	return *trait;
+}
+
 static const char *line_of(const struct profile *p, uint32_t row, enum ht_place place)
 {
 	const struct ht_trace *t = p->trace;
@@ -107,13 +124,10 @@ static const char *line_of(const struct profile *p, uint32_t row, enum ht_place 
 		if (origin.source || gpu->launch == HT_NONE)
 			return origin.source;
 		row = gpu->launch;
-	} else if (t->kind[row] == HT_KIND_PYTHON && t->name[row] != HT_NO_STR) {
-		uint8_t *own = &p->own[t->name[row]];
-		if (!*own)
-			*own = ht_is_own_line(ht_str(t, t->name[row])) ? 2 : 1;
-		if (*own == 2)
+	} else if (t->kind[row] == HT_KIND_PYTHON) {
+		if (trait_of(p, row) == OWN_LINE)
 			return ht_str(t, t->name[row]);
-	} else if (ht_is_wait_name(ht_str(t, t->name[row]))) {
+	} else if (trait_of(p, row) == WAITS) {
 		return HT_WAITING_NAME;
 	}
 	uint32_t forward = ht_autograd_forward(&p->autograd, row);
@@ -361,8 +375,8 @@ static enum ht_status profile_init(struct ht_run *run, const struct ht_profile_o
 	if (with_autograd)
 		HT_TRY(ht_autograd_make(run, run->trace, &p->autograd));
 	if (options->by == HT_BY_LINE) {
-		p->own = ht_arena_alloc(run->scratch, run->trace->n_string_offsets + 1);
-		if (!p->own)
+		p->traits = ht_arena_alloc(run->scratch, run->trace->n_string_offsets + 1);
+		if (!p->traits)
 			return ht_fail_nomem(run->ctx);
 		HT_TRY(ht_origins_make(run, false, &p->origins));
 	}

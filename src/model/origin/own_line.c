@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_line.c - see own_line.h.
+ */
+#include "model/origin/own_line.h"
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Traces of Windows have the other one. */
+static bool is_slash(char c)
+{
+	return c == '/' || c == '\\';
+}
+
+/* Has the path of a frame a folder whose name ends like this, or is this: "torch" and no "mytorch"? */
+static bool has_folder(const char *path, const char *name, bool is_whole)
+{
+	size_t n = strlen(name);
+	for (const char *at = path; (at = strstr(at, name)); at++)
+		if (is_slash(at[n]) && (!is_whole || at == path || is_slash(at[-1])))
+			return true;
+	return false;
+}
+
+/* .../c56k3yxaynoxuqvbmqqn6bum5n7dafbirh67l4zamb6e75p3s5q7.py(486): call: code that Inductor generated. */
+static bool is_generated_file(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+	const char *end = strstr(name, ".py("), *at = end;
+	while (at && at > name && !is_slash(at[-1]))
+		at--;
+	return at && at[0] == 'c' && end - at == 52 && strspn(at, letters) == 52;
+}
+
+static int by_text(const void *key, const void *entry)
+{
+	return strcmp(key, *(const char *const *)entry);
+}
+
+/* "typing.py(2154): cast", "multiprocessing/connection.py(...": of the standard library, without a folder before it. */
+static bool is_standard_file(const char *name)
+{
+	static const char *const modules[] = { "_collections_abc", "_compat_pickle", "_weakrefset",
+		"abc", "argparse", "ast", "asyncio", "base64", "bisect", "codecs", "collections",
+		"concurrent", "configparser", "contextlib", "contextvars", "copy", "copyreg", "csv",
+		"ctypes", "dataclasses", "datetime", "decimal", "dis", "email", "encodings", "enum",
+		"fnmatch", "fractions", "functools", "genericpath", "glob", "gzip", "hashlib",
+		"heapq", "hmac", "html", "http", "importlib", "inspect", "io", "json", "linecache",
+		"locale", "logging", "multiprocessing", "ntpath", "opcode", "operator", "os",
+		"pathlib", "pickle", "pkgutil", "posixpath", "queue", "random", "re", "reprlib",
+		"runpy", "selectors", "shutil", "signal", "socket", "sre_compile", "sre_parse",
+		"ssl", "string", "struct", "subprocess", "tarfile", "tempfile", "textwrap",
+		"threading", "tokenize", "traceback", "types", "typing", "unittest", "urllib",
+		"uuid", "warnings", "weakref", "xml", "zipfile" };
+	char module[32];
+	size_t n = strcspn(name, "/\\.(");
+	if (n >= sizeof module || (name[n] == '.' && !ht_text_starts(name + n, ".py(")))
+		return false;
+	memcpy(module, name, n);
+	module[n] = '\0';
+	return bsearch(module, modules, HT_COUNT(modules), sizeof *modules, by_text) != NULL;
+}
+
+static bool is_library_frame(const char *name)
+{
+	return name[0] == '<' || ht_text_starts(name, "nn.Module") || is_standard_file(name) ||
+	       has_folder(name, "torch", true) || has_folder(name, "site-packages", false) ||
+	       has_folder(name, "dist-packages", false) || strstr(name, "lib/python") ||
+	       strstr(name, "lib\\python") || is_generated_file(name);
+}
+
+bool ht_is_own_line(const char *name)
+{
+	return !is_library_frame(name) && strchr(name, '(');
+}
