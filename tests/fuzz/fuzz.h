@@ -150,7 +150,7 @@ static inline ht_ctx *fuzz_common_ctx(void)
 }
 
 /* Bytes of a source at most: what more there is would be more of the same. */
-#define FUZZ_MAX_TEXT ((size_t)8 << 20)
+#define FUZZ_MAX_TEXT ((size_t)1 << 20)
 
 /* Read a file by one reader, NULL: by whoever knows it. */
 static inline enum ht_status fuzz_read_once(const char *path, const char *reader)

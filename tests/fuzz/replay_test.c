@@ -2,7 +2,7 @@
 /*
  * replay_test.c - the corpora of all fuzz targets as ordinary tests, without clang.
  *
- * The targets are compiled in under names of their own. That of the recorder is fed by tests/record/recover_test.c.
+ * The targets are compiled in under names of their own. Those of the recorder, of processes and of requests are fed by tests beside theirs.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,9 @@ int target_db(const uint8_t *data, size_t size);
 int target_et(const uint8_t *data, size_t size);
 int target_events(const uint8_t *data, size_t size);
 int target_gzip(const uint8_t *data, size_t size);
+int target_history(const uint8_t *data, size_t size);
 int target_iterations(const uint8_t *data, size_t size);
+int target_lists(const uint8_t *data, size_t size);
 int target_mcp(const uint8_t *data, size_t size);
 int target_perfetto(const uint8_t *data, size_t size);
 int target_read(const uint8_t *data, size_t size);
@@ -60,8 +62,14 @@ int target_zstd(const uint8_t *data, size_t size);
 #define LLVMFuzzerTestOneInput target_gzip
 #include "fuzz_gzip.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_history
+#include "fuzz_history.c"
+#undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_iterations
 #include "fuzz_iterations.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput target_lists
+#include "fuzz_lists.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput target_mcp
 #include "fuzz_mcp.c"
@@ -115,7 +123,9 @@ REPLAY(db)
 REPLAY(et)
 REPLAY(events)
 REPLAY(gzip)
+REPLAY(history)
 REPLAY(iterations)
+REPLAY(lists)
 REPLAY(mcp)
 REPLAY(perfetto)
 REPLAY(read)
@@ -142,7 +152,9 @@ int main(void)
 		cmocka_unit_test(replay_et),
 		cmocka_unit_test(replay_events),
 		cmocka_unit_test(replay_gzip),
+		cmocka_unit_test(replay_history),
 		cmocka_unit_test(replay_iterations),
+		cmocka_unit_test(replay_lists),
 		cmocka_unit_test(replay_mcp),
 		cmocka_unit_test(replay_perfetto),
 		cmocka_unit_test(replay_read),
