@@ -6,6 +6,7 @@ const [url, run, event, wantedText] = process.argv.slice(2);
 const browser = await launch();
 const { page, errors } = await open(browser, `${url}#/${encodeURIComponent(run)}/timeline?event=${event}`, { width: 1280, height: 900, theme: "light" });
 await quiet(page);
+await page.locator("section[aria-label=Origin] tr").first().waitFor();
 const rows = await page.locator("section[aria-label=Origin] tr").evaluateAll(list => list.map(row => [...row.children].map(cell => cell.textContent)));
 const found = Object.fromEntries(rows), wanted = JSON.parse(wantedText);
 for (const [name, text] of Object.entries(wanted))
