@@ -662,7 +662,7 @@ static enum ht_status add_notes(struct compare *compare, ht_table *table)
 		HT_TRY(ht_table_add_note(table, "no events to compare"));
 	if (!run->policy->compares_counts && any && ht_run_is(run, "view", "rows"))
 		HT_TRY(ht_table_add_note(table,
-		        "cpu rows add up to the difference in host spans of steps, gpu rows to that in "
+		        "CPU rows add up to the difference in host spans of steps, GPU rows to that in "
 		        "GPU time"));
 	if (!run->policy->compares_counts && any && !compare->tested)
 		HT_TRY(ht_table_add_note(

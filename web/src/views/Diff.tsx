@@ -158,7 +158,7 @@ export function Diff() {
           <UrlSwitch
             name="by"
             label="same when equal in:"
-            options={options("name", view === "rows" ? "path" : "shape")}
+            options={view === "rows" ? options("name", "path", "line") : options("name", "shape")}
           />
         ) : null}
       </Head>
