@@ -14,6 +14,7 @@
 #define MAX_KEPT   12
 #define MAX_SERIES 4096
 #define MAX_SPANS  20000
+#define N_SLOTS    (2 * MAX_SERIES) /* a power of two */
 
 /* NULL: nothing of it is over time. */
 static const struct ht_analysis_info *find_drawn(const char *name)
@@ -210,7 +211,8 @@ struct curves {
 	const struct serve_overlay_question *question;
 	int64_t piece_ns;
 	struct curve *list;
-	size_t n, cap, last; /* last: the one that a row was of */
+	size_t n, cap;
+	uint32_t slots[N_SLOTS]; /* by hash of key and value: place in the list, from 1; 0: free */
 };
 
 static double number_at(const ht_table *table, size_t row, size_t column)
@@ -267,16 +269,43 @@ static void name_curve(const struct curves *c, struct curve *curve)
 	serve_buffer_done(&text);
 }
 
-/* Rows of a curve mostly follow each other; NULL when there is no room for one more. */
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+	return hash;
+}
+
+/* The slot of a row's curve, or the free one where it belongs. */
+static uint32_t *slot_of(struct curves *c, size_t row, size_t value)
+{
+	uint64_t hash = mix(14695981039346656037u, &value, sizeof(value));
+	for (size_t k = 1; k <= c->n_keys; k++) {
+		int64_t number = 0;
+		if (ht_table_is_null(c->table, row, k))
+			continue;
+		if (ht_table_column(c->table, k)->type == HT_STR) {
+			const char *text = ht_table_str(c->table, row, k);
+			hash = mix(hash, text, strlen(text));
+			continue;
+		}
+		number = ht_table_i64(c->table, row, k);
+		hash = mix(hash, &number, sizeof(number));
+	}
+	hash ^= hash >> 32;
+	for (size_t at = hash % N_SLOTS;; at = (at + 1) % N_SLOTS) {
+		const struct curve *curve = c->slots[at] != 0 ? &c->list[c->slots[at] - 1] : NULL;
+		if (curve == NULL || (curve->value == value && has_key(c, curve, row)))
+			return &c->slots[at];
+	}
+}
+
+/* NULL when there is no room for one more. */
 static struct curve *curve_of(struct curves *c, size_t row, size_t value)
 {
-	for (size_t k = 0; k < c->n; k++) {
-		size_t i = (c->last + k) % c->n;
-		if (c->list[i].value == value && has_key(c, &c->list[i], row)) {
-			c->last = i;
-			return &c->list[i];
-		}
-	}
+	uint32_t *slot = slot_of(c, row, value);
+	if (*slot != 0)
+		return &c->list[*slot - 1];
 	if (c->n == c->cap) {
 		size_t cap = c->cap > 0 ? 2 * c->cap : 16;
 		struct curve *grown =
@@ -287,6 +316,7 @@ static struct curve *curve_of(struct curves *c, size_t row, size_t value)
 		c->cap = cap;
 	}
 	struct curve *curve = &c->list[c->n++];
+	*slot = (uint32_t)c->n;
 	*curve = (struct curve){ .key_row = row, .value = value };
 	name_curve(c, curve);
 	const char *wanted = c->question->series;

@@ -63,10 +63,10 @@ static enum ht_status check_found(const struct ht_builder *builder, const struct
 		                         "expected events, which are JSON objects with ph, ts and name",
 		                         "not a trace: none of its objects has ph or name");
 	uint64_t n_lists = stats[HT_STAT_nested_array].count - before->n_lists;
-	if (n_lists > HT_MAX_LIST_DEPTH)
+	if (n_lists)
 		return ht_fail(ctx, HT_FORMAT, reading->path, 0,
-		        "this does not look like a profiler trace", "no event in %llu nested lists",
-		        (unsigned long long)n_lists);
+		        "this does not look like a profiler trace",
+		        "not a trace: no event in %llu nested lists", (unsigned long long)n_lists);
 	const struct ht_chunk_stat *skipped = &stats[HT_STAT_bytes_skipped];
 	const struct ht_chunk_stat *lost = &stats[HT_STAT_events_lost];
 	if (skipped->count > before->n_skipped || lost->count > before->n_lost)

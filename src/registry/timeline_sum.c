@@ -18,6 +18,7 @@
 #include "store/trace.h"
 
 #include "base/intern.h"
+#include "base/sort.h"
 #include "model/numbers/interval.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ HT_COLUMNS(class_columns, CLASS_COLUMNS);
 HT_COLUMNS(name_columns, NAME_COLUMNS);
 
 #define N_CLASSES (HT_N_KINDS + HT_N_CLASSES)
+#define HOST      UINT64_MAX /* behind all devices */
 
 /* Kinds first, then classes of GPU work. */
 static size_t class_of(const struct ht_trace *t, uint32_t row)
@@ -144,41 +146,28 @@ static void put_device(struct summing *s, ht_table *table)
 	ht_vec_free(s->ctx->mem, &work, sizeof(struct ht_interval));
 }
 
-/* The device's chosen tracks; whether there is one. */
-static bool sum_device(struct summing *s, const bool *chosen)
-{
-	const struct ht_timeline *timeline = s->timeline;
-	bool any = false;
-	for (uint32_t i = 0; i < timeline->ranges.n_tracks; i++) {
-		int32_t device = timeline->trace->tracks[i].device;
-		if (!chosen[i] || !timeline->ranges.tracks[i].n ||
-		        (device < 0 ? -1 : device) != s->device)
-			continue;
-		any = true;
-		ht_track_range(&timeline->ranges, i, s->from_ns, s->to_ns, 0, add_interval, s);
-	}
-	return any;
-}
-
-/* The next device that has a track, -1 when there is none. */
-static int32_t device_after(const struct ht_trace *t, int32_t device)
-{
-	int32_t next = -1;
-	for (size_t i = 0; i < t->n_tracks; i++)
-		if (t->tracks[i].device > device && (next < 0 || t->tracks[i].device < next))
-			next = t->tracks[i].device;
-	return next;
-}
-
-/* Devices, then the host. */
+/* Devices, then the host: tracks in the order of their devices, each looked at once. */
 static void sum_classes(struct summing *s, const bool *chosen, ht_table *table)
 {
-	for (s->device = device_after(s->timeline->trace, -1);;
-	        s->device = device_after(s->timeline->trace, s->device)) {
-		if (sum_device(s, chosen))
+	const struct ht_timeline *timeline = s->timeline;
+	size_t n_tracks = timeline->ranges.n_tracks, n = 0;
+	uint64_t *devices = ht_arena_alloc(s->scratch, (n_tracks + 1) * sizeof *devices);
+	uint32_t *tracks = ht_arena_alloc(s->scratch, (n_tracks + 1) * sizeof *tracks);
+	s->nomem |= !devices || !tracks;
+	for (uint32_t i = 0; i < n_tracks && !s->nomem; i++) {
+		int32_t device = timeline->trace->tracks[i].device;
+		if (!chosen[i] || !timeline->ranges.tracks[i].n)
+			continue;
+		devices[n] = device < 0 ? HOST : (uint64_t)device;
+		tracks[n++] = i;
+	}
+	s->nomem = s->nomem || !ht_sort_keys(s->ctx->mem, devices, tracks, n);
+	for (size_t i = 0; i < n && !s->nomem; i++) {
+		s->device = devices[i] == HOST ? -1 : (int32_t)devices[i];
+		ht_track_range(
+		        &timeline->ranges, tracks[i], s->from_ns, s->to_ns, 0, add_interval, s);
+		if (i + 1 == n || devices[i + 1] != devices[i])
 			put_device(s, table);
-		if (s->device < 0)
-			return;
 	}
 }
 

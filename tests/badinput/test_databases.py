@@ -150,7 +150,7 @@ def test_what_is_no_trace_is_said(tmp_path):
     for verb in ("summary", "kernels"):
         done = support.run(verb, path.parent.parent)
         assert done.returncode == 3 and b"not a trace: a SQLite database" in done.stderr, done.stderr
-    for i, text in enumerate(("[1,2,3]", "[null]", '{"traceEvents":[1,2]}', "[[1],[2]]", "[true]")):
+    for i, text in enumerate(("[1,2,3]", "[null]", '{"traceEvents":[1,2]}', "[[1],[2]]", "[true]", "[[],[]]", "[[[]]]")):
         file = tmp_path / f"l{i}" / "x.json"
         file.parent.mkdir()
         file.write_text(text)

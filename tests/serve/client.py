@@ -3,6 +3,8 @@
 import contextlib
 import http.client
 import json
+import os
+import pathlib
 import re
 import signal
 import socket
@@ -16,6 +18,12 @@ import support
 
 def quote(text):
     return urllib.parse.quote(text, safe="")
+
+
+def cpu_seconds(pid):
+    """Of all threads, those that have ended too; in steps of 10 ms."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Answer:

@@ -20,7 +20,7 @@ import pytest
 import support
 
 import trickle
-from client import Server, serving
+from client import Server, cpu_seconds, serving
 
 EXAMPLES = support.ROOT / "examples"
 
@@ -627,11 +627,6 @@ def test_many_folders_stall_nobody(tmp_path):
     assert code == 0 and not is_scanning, said
     if not support.is_sanitized():
         assert longest < 1 and time.monotonic() - begin < 1
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.alone

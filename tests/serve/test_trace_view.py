@@ -5,9 +5,10 @@ import json
 import random
 
 import pytest
+import shapes
 import support
 
-from client import quote, serving
+from client import cpu_seconds, quote, serving
 
 RUN = support.ROOT / "examples" / "straggler"
 COLUMNS = "id,index,name,time_ns,span_ns,kind,class,device,launch,op,parent,pid,tid"
@@ -204,3 +205,16 @@ def test_long_names_are_whole_where_they_are_asked_for(tmp_path):
         assert len(inside["stack"]) == 30 and all(len(one["name"]) == 501 and one["name"].endswith("…") for one in inside["stack"])
         assert len(ask(server, "search?q=%C3%BC&limit=1")["events"][0]["name"]) == 501
         assert ask(server, "event?id=0:3")["name"] == long
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time of their own")
+def test_many_devices_are_looked_at_once(tmp_path):
+    """A selection over 15,000 devices, and a curve for each: both took seconds, four times as long for twice as many."""
+    shapes.write("devices", 60000, tmp_path / "x.pt.trace.json")
+    with serving(tmp_path) as one:
+        run = quote(one.ready()["runs"][0]["id"])
+        for route in ("range?from=0&to=1000000000000", "overlay?name=queue-length&rank=0"):
+            before = cpu_seconds(one.process.pid)
+            assert one.ask(f"/api/v1/runs/{run}/{route}", timeout=300).status == 200
+            assert cpu_seconds(one.process.pid) - before < 1, route
