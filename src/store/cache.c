@@ -26,7 +26,7 @@ bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct
         char *ret_path, size_t cap)
 {
 	int n = snprintf(ret_path, cap, "%s/%016llx.%s" HT_CACHE_SUFFIX, dir,
-	        (unsigned long long)ht_hash(key->path, strlen(key->path)), kind->name);
+	        (unsigned long long)ht_cache_key_place(key).place, kind->name);
 	return n > 0 && (size_t)n < cap;
 }
 
@@ -148,6 +148,14 @@ static int open_file(const char *dir, const struct ht_cache_key *key,
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+/* Eviction goes by last use. The time of writing stays: it tells when the file was made. */
+static void touch(const char *path)
+{
+	utimensat(AT_FDCWD, path,
+	        (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } },
+	        AT_SYMLINK_NOFOLLOW);
+}
+
 enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache_key *key,
         const struct ht_sections *kind, void *store, struct ht_map *ret_map, bool *ret_hit)
 {
@@ -163,11 +171,7 @@ enum ht_status ht_cache_load(ht_ctx *ctx, const char *dir, const struct ht_cache
 		status = believe(ctx, &map, kind, key, store, ret_hit);
 	if (*ret_hit) {
 		*ret_map = map;
-		/* Eviction goes by last use. The time of writing stays: it tells when the file was
-		 * made. */
-		utimensat(AT_FDCWD, path,
-		        (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } },
-		        AT_SYMLINK_NOFOLLOW);
+		touch(path);
 		return HT_OK;
 	}
 	for (size_t i = 0; i < kind->n; i++)
@@ -214,5 +218,8 @@ enum ht_status ht_cache_peek(ht_ctx *ctx, const char *dir, const struct ht_cache
 		return HT_OK;
 	enum ht_status status = peek(ctx, fd, key, kind, arena, ret_section);
 	close(fd);
+	/* it may be all that is asked: the rest is known from what is kept beside */
+	if (ret_section->n)
+		touch(path);
 	return status;
 }
