@@ -5,6 +5,7 @@
  * A file becomes a set of one rank; the keeper brings it together with the others of its run. What goes wrong is
  * the file's error. How many threads read inside a file depends on how many files are read at once.
  */
+#include "holotrace/own.h"
 #include "server.h"
 
 #include <stdio.h>
@@ -109,6 +110,10 @@ static enum ht_status read_file(
 			source = text;
 	}
 	struct ht_open_options options = server->options.open;
+	struct ht_open_own own =
+	        options.own != NULL ? *options.own : (struct ht_open_own){ .chunk_bytes = 0 };
+	own.describes = true;
+	options.own = &own;
 	options.attach_beside = true;
 	return ht_open(ctx, &source, 1, &options, ret_set);
 }

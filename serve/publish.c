@@ -7,6 +7,8 @@
  */
 #include "publish.h"
 
+#include "holotrace/own.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +210,9 @@ static void publish_run(struct server *server, struct run *run)
 	show(server, &draft, snapshot);
 	pthread_mutex_unlock(&runs->lock);
 	end(&draft);
+	/* only this thread replaces it */
+	if (snapshot != NULL)
+		ht_set_settle(snapshot->all.set);
 	if (ctx != NULL)
 		ht_ctx_free(ctx);
 	http_tell(server->http);

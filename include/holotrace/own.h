@@ -22,7 +22,14 @@ struct ht_open_own {
 	 * read. */
 	bool (*claim)(void *user, size_t i_source);
 	void *claim_user;
+	/* what the cache knows of a file is enough, also where one is opened by itself: its trace is opened when it is
+	 * asked for */
+	bool describes;
 };
+
+/* Let go of traces that a set keeps beyond what it may, now that others which had them, too, are closed: those of which
+ * a set is joined count as looked at until then. */
+void ht_set_settle(ht_set *set);
 
 /* Of ht_render_options. */
 struct ht_render_own {

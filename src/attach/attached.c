@@ -218,7 +218,7 @@ enum ht_status ht_attachment_trace(
 	const struct ht_reload *reload = attachment->of->reload;
 	struct ht_open_options options = reload->options;
 	options.reader = NULL;
-	return ht_read_trace(ctx, attachment->files[0], &options, &reload->rules, ret_trace);
+	return ht_read_trace(ctx, attachment->files[0], &options, &reload->rules, ret_trace, NULL);
 }
 
 enum ht_status ht_attach_load_trace(

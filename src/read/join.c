@@ -93,6 +93,7 @@ static enum ht_status add_ranks(
 		claims[i] = entries[i].claim;
 		list[i] = ht_reload_retain(ht_reload_of(from->set, from->i));
 		struct ht_kept kept = share(from->set, from->i);
+		set->kept[i].cached = kept.cached;
 		if (kept.trace)
 			ht_set_keep(set, i, kept.trace, kept.for_good);
 	}

@@ -43,6 +43,14 @@ static enum ht_status add_note(struct opening *o, char *note)
 	return HT_OK;
 }
 
+/* Where the cache is: the text lives with the reload, which goes where the rank goes. */
+static void place_rank(struct opening *o, size_t i)
+{
+	const struct ht_open_options *options = &o->reload->options;
+	o->set->kept[i].cached.dir = options->cache_dir;
+	o->set->kept[i].cached.max_bytes = ht_cache_max_bytes(options);
+}
+
 /* What the cache knows of a file. */
 static enum ht_status describe_one(struct opening *o, ht_ctx *ctx, size_t i, bool *ret_known)
 {
@@ -51,7 +59,8 @@ static enum ht_status describe_one(struct opening *o, ht_ctx *ctx, size_t i, boo
 	struct ht_rank rank;
 	ht_arena_init(&arena, ctx->mem);
 	enum ht_status status = ht_read_known(ctx, o->found.found[i].path, o->options,
-	        &o->reload->rules, &arena, &rank, ret_known);
+	        &o->reload->rules, &arena, &rank, &set->kept[i].cached, ret_known);
+	place_rank(o, i);
 	pthread_mutex_lock(&set->lock);
 	if (*ret_known && status == HT_OK &&
 	        !ht_rank_copy(&set->arena, &rank, &set->roster.ranks[i]))
@@ -77,8 +86,9 @@ static enum ht_status show(
 	const struct ht_visitor *visitor = &o->set->visitor;
 	if (!visitor->visit || i_worker < 0)
 		return HT_OK;
-	enum ht_status status = visitor->visit(visitor->user, ctx, i_worker, trace,
-	        &o->set->roster.ranks[i], o->reload, &o->set->kept[i].ahead);
+	enum ht_status status =
+	        visitor->visit(visitor->user, ctx, i_worker, trace, &o->set->roster.ranks[i],
+	                &o->set->kept[i].cached, o->reload, &o->set->kept[i].ahead);
 	if (status == HT_OK || status == HT_CANCELLED)
 		return status;
 	ht_error_clear(ctx);
@@ -90,7 +100,9 @@ static enum ht_status read_whole(struct opening *o, ht_ctx *ctx, size_t i, int i
 {
 	struct ht_set *set = o->set;
 	struct ht_trace *trace = NULL;
-	HT_TRY(ht_read_trace(ctx, o->found.found[i].path, o->options, &o->reload->rules, &trace));
+	HT_TRY(ht_read_trace(ctx, o->found.found[i].path, o->options, &o->reload->rules, &trace,
+	        &set->kept[i].cached));
+	place_rank(o, i);
 	pthread_mutex_lock(&set->lock);
 	enum ht_status status =
 	        ht_rank_describe(trace, trace->path, &set->arena, &set->roster.ranks[i]);
@@ -109,7 +121,7 @@ static enum ht_status read_whole(struct opening *o, ht_ctx *ctx, size_t i, int i
 static enum ht_status read_one(struct opening *o, ht_ctx *ctx, size_t i, int i_worker)
 {
 	bool known = false;
-	if (i_worker >= 0)
+	if (i_worker >= 0 || ht_open_own(o->options).describes)
 		HT_TRY(describe_one(o, ctx, i, &known));
 	if (!known)
 		return read_whole(o, ctx, i, i_worker);

@@ -19,8 +19,6 @@
 
 #include <string.h>
 
-#define DEFAULT_CACHE_BYTES ((uint64_t)8 << 30)
-
 static enum ht_status check_strict(
         ht_ctx *ctx, const char *path, const struct ht_stat *stats, size_t n)
 {
@@ -185,7 +183,8 @@ static bool is_cached(const char *path, const struct ht_open_options *o)
 }
 
 static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht_open_options *o,
-        const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_trace *t)
+        const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_trace *t,
+        struct ht_cached *ret_cached)
 {
 	struct ht_cache_key key;
 	struct origin origin;
@@ -198,18 +197,24 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 	}
 	if (hit) {
 		t->meta = t->meta_;
+		*ret_cached = ht_cache_key_place(&key);
 		return HT_OK;
 	}
 	HT_TRY(read_files(ctx, &origin, o, rules, t));
-	if (cached)
-		HT_TRY(ht_cache_store(ctx, o->cache_dir, &key, &ht_trace_sections, t,
-		        o->cache_max_bytes ? o->cache_max_bytes : DEFAULT_CACHE_BYTES, &stored));
+	if (!cached)
+		return HT_OK;
+	HT_TRY(ht_cache_store(
+	        ctx, o->cache_dir, &key, &ht_trace_sections, t, ht_cache_max_bytes(o), &stored));
+	if (stored)
+		*ret_cached = ht_cache_key_place(&key);
 	return HT_OK;
 }
 
 enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
-        const struct ht_kernel_rules *rules, struct ht_trace **ret_trace)
+        const struct ht_kernel_rules *rules, struct ht_trace **ret_trace,
+        struct ht_cached *ret_cached)
 {
+	struct ht_cached cached = { 0 };
 	struct ht_trace *t = ht_mem_zalloc(ctx->mem, sizeof *t);
 	if (!t)
 		return ht_fail_nomem(ctx);
@@ -222,7 +227,7 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 	struct ht_arena arena;
 	ht_arena_init(&arena, ctx->mem);
 	if (status == HT_OK)
-		status = read_or_map(ctx, path, options, rules, &arena, t);
+		status = read_or_map(ctx, path, options, rules, &arena, t, &cached);
 	ht_arena_done(&arena);
 	if (status == HT_OK && options->strict)
 		status = check_strict(ctx, path, t->stats, t->n_stats);
@@ -233,12 +238,14 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 		return status;
 	}
 	*ret_trace = t;
+	if (ret_cached)
+		*ret_cached = cached;
 	return HT_OK;
 }
 
 enum ht_status ht_read_known(ht_ctx *ctx, const char *path, const struct ht_open_options *options,
         const struct ht_kernel_rules *rules, struct ht_arena *arena, struct ht_rank *ret_rank,
-        bool *ret_known)
+        struct ht_cached *ret_cached, bool *ret_known)
 {
 	struct ht_cache_key key;
 	struct origin origin;
@@ -251,6 +258,8 @@ enum ht_status ht_read_known(ht_ctx *ctx, const char *path, const struct ht_open
 	HT_TRY(ht_cache_peek(
 	        ctx, options->cache_dir, &key, &ht_trace_sections, arena, &description));
 	*ret_known = ht_rank_unpack(description.data, description.n, path, arena, ret_rank);
+	if (*ret_known)
+		*ret_cached = ht_cache_key_place(&key);
 	return *ret_known && options->strict
 	               ? check_strict(ctx, path, ret_rank->stats, ret_rank->n_stats)
 	               : HT_OK;

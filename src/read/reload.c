@@ -84,7 +84,7 @@ static enum ht_status load_again(
 {
 	const struct ht_reload *reload = ht_reload_of(set, i);
 	return ht_read_trace(
-	        ctx, set->roster.ranks[i].path, &reload->options, &reload->rules, ret_trace);
+	        ctx, set->roster.ranks[i].path, &reload->options, &reload->rules, ret_trace, NULL);
 }
 
 static void let_go(struct ht_set *set)

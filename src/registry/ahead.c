@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "model/part.h"
 #include "model/policy.h"
+#include "registry/kept_part.h"
 #include "registry/question.h"
 #include "registry/run_part.h"
 
@@ -94,7 +95,8 @@ static uint64_t hash_choice(const struct ht_run *run)
 /* ---- making ---- */
 
 /* What is there after a failure is freed with the rest. */
-static enum ht_status make(struct ahead *a, struct ht_run *run, struct prefetched_part *made)
+static enum ht_status make(struct ahead *a, struct ht_run *run, const struct ht_cached *cached,
+        struct prefetched_part *made)
 {
 	HT_TRY(ht_run_read_args(run, a->question.args, a->question.n_args));
 	if (ht_run_wants_facts(run))
@@ -104,15 +106,21 @@ static enum ht_status make(struct ahead *a, struct ht_run *run, struct prefetche
 	if (ht_run_needs_clocks(run)) {
 		made->has_calls = true;
 		HT_TRY(ht_run_fill(run, &ht_calls_analysis, &made->calls));
+		struct ht_run all = *run;
+		all.analysis = &ht_calls_analysis;
+		ht_kept_part_give_new(&all, cached, &made->calls);
 	}
 	if (!run->chosen[0].n)
 		return HT_OK;
 	made->has_part = true;
-	return ht_run_fill(run, run->analysis, &made->part);
+	HT_TRY(ht_run_fill(run, run->analysis, &made->part));
+	ht_kept_part_give_new(run, cached, &made->part);
+	return HT_OK;
 }
 
 static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct ht_trace *trace,
-        const struct ht_rank *rank, struct ht_reload *reload, void **ret_ahead)
+        const struct ht_rank *rank, const struct ht_cached *cached, struct ht_reload *reload,
+        void **ret_ahead)
 {
 	struct ahead *a = user;
 	struct ht_rank own = *rank;
@@ -140,7 +148,7 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 		.rank = own.number };
 	enum ht_status status = ht_attached_to(ctx, reload, rank->path, &run.attached);
 	if (status == HT_OK)
-		status = make(a, &run, made);
+		status = make(a, &run, cached, made);
 	ht_arena_done(&scratch);
 	if (status == HT_OK)
 		*ret_ahead = made;

@@ -14,6 +14,7 @@
  *
  * Under a memory limit the analyses run one after the other, as by themselves: what one keeps could make another fail.
  */
+#include "registry/kept_part.h"
 #include "registry/question.h"
 #include "registry/run_steps.h"
 #include "store/trace_refs.h"
@@ -206,10 +207,16 @@ static void give_common(const struct batch *batch, struct rank *rank, const stru
 static enum ht_status fill(struct batch *batch, struct ht_run *run, struct ht_part *part)
 {
 	struct rank *rank = &batch->ranks[run->i_rank];
+	*part = (struct ht_part){ .rank = run->rank };
+	if (ht_kept_part_take(run, batch->set, run->i_rank, part))
+		return HT_OK;
+	HT_TRY(open_rank(run->ctx, batch, run->i_rank));
+	run->trace = rank->trace;
 	bool has_common = run->analysis->common && take_common(rank, run, part);
 	HT_TRY(ht_run_fill_part(run, has_common, part));
 	if (run->analysis->common && !has_common)
 		give_common(batch, rank, run, part);
+	ht_kept_part_give(run, batch->set, run->i_rank, part);
 	return HT_OK;
 }
 
@@ -234,13 +241,7 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, in
 	run.spare = batch->by_rank ? &batch->spare[i_worker] : NULL;
 	enum ht_status status = ht_attached_of(&child, batch->set, run.i_rank, &run.attached);
 	if (status == HT_OK)
-		status = open_rank(&child, batch, run.i_rank);
-	if (status == HT_OK) {
-		struct ht_part *part = &q->parts.list[i_chosen];
-		*part = (struct ht_part){ .rank = run.rank };
-		run.trace = batch->ranks[run.i_rank].trace;
-		status = fill(batch, &run, part);
-	}
+		status = fill(batch, &run, &q->parts.list[i_chosen]);
 	ht_arena_done(&scratch);
 	if (status == HT_NOMEM && child.error.status == HT_OK)
 		status = ht_fail_nomem(&child);

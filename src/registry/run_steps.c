@@ -15,6 +15,7 @@
 #include "model/rows/frame.h"
 #include "model/clocks/clocks.h"
 #include "registry/ahead.h"
+#include "registry/kept_part.h"
 #include "registry/npu_words.h"
 #include "registry/origin.h"
 #include "registry/question.h"
@@ -67,7 +68,23 @@ struct job {
 	uint64_t n_bytes;             /* behind all of them */
 };
 
-/* Everything that is wanted of a rank: what was made ahead as it is, the rest from the trace. */
+/* What was made ahead, or before: no trace is needed for it. */
+static bool find_part(
+        const struct ht_run *run, const struct ht_set *set, size_t i_rank, struct ht_part *ret_part)
+{
+	return ht_ahead_take(run, set, i_rank, ret_part) ||
+	       ht_kept_part_take(run, set, i_rank, ret_part);
+}
+
+static enum ht_status make_part(
+        struct ht_run *run, const struct ht_set *set, struct ht_part *ret_part)
+{
+	HT_TRY(ht_run_fill(run, run->analysis, ret_part));
+	ht_kept_part_give(run, set, run->i_rank, ret_part);
+	return HT_OK;
+}
+
+/* Everything that is wanted of a rank: what is there as it is, the rest from the trace. */
 static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 {
 	const struct place *place = &job->places[i];
@@ -75,17 +92,21 @@ static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 	struct ht_run all = *run;
 	struct ht_part *calls = job->calls ? &job->calls->list[i] : NULL;
 	struct ht_part *part = place->i_part == SIZE_MAX ? NULL : &job->parts->list[place->i_part];
+	HT_TRY(ht_attached_of(run->ctx, set, place->i_rank, &run->attached));
 	all.analysis = &ht_calls_analysis;
-	if (calls && ht_ahead_take(&all, set, place->i_rank, calls))
+	all.attached = run->attached;
+	if (calls && find_part(&all, set, place->i_rank, calls))
 		calls = NULL;
-	if (part && ht_ahead_take(run, set, place->i_rank, part))
+	if (part && find_part(run, set, place->i_rank, part))
 		part = NULL;
 	if (!calls && !part)
 		return HT_OK;
 	HT_TRY(take_rank(run, set, place->i_rank));
-	enum ht_status status = calls ? ht_run_fill(run, &ht_calls_analysis, calls) : HT_OK;
+	all = *run;
+	all.analysis = &ht_calls_analysis;
+	enum ht_status status = calls ? make_part(&all, set, calls) : HT_OK;
 	if (status == HT_OK && part)
-		status = ht_run_fill(run, run->analysis, part);
+		status = make_part(run, set, part);
 	ht_run_let_go(run);
 	return status;
 }

@@ -27,7 +27,7 @@ bool ht_cache_path(const char *dir, const struct ht_cache_key *key, const struct
         char *ret_path, size_t cap)
 {
 	int n = snprintf(ret_path, cap, "%s/%016llx.%s" HT_CACHE_SUFFIX, dir,
-	        (unsigned long long)ht_hash(key->path, strlen(key->path)), kind->name);
+	        (unsigned long long)ht_cache_key_place(key).place, kind->name);
 	return n > 0 && (size_t)n < cap;
 }
 
@@ -162,6 +162,14 @@ static bool open_file(const char *dir, const struct ht_cache_key *key,
 	return ret_file->fd >= 0;
 }
 
+/* Eviction goes by last use. The time of writing stays: it tells when the file was made. */
+static void touch(const struct opened *file)
+{
+	utimensat(file->folder, file->name,
+	        (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } },
+	        AT_SYMLINK_NOFOLLOW);
+}
+
 /* The file is the map's from here on. */
 static enum ht_status load(ht_ctx *ctx, const struct opened *file, const struct ht_cache_key *key,
         const struct ht_sections *kind, void *store, struct ht_map *ret_map, bool *ret_hit)
@@ -173,11 +181,7 @@ static enum ht_status load(ht_ctx *ctx, const struct opened *file, const struct 
 		status = believe(ctx, &map, kind, key, store, ret_hit);
 	if (*ret_hit) {
 		*ret_map = map;
-		/* Eviction goes by last use. The time of writing stays: it tells when the file was
-		 * made. */
-		utimensat(file->folder, file->name,
-		        (struct timespec[]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } },
-		        AT_SYMLINK_NOFOLLOW);
+		touch(file);
 		return HT_OK;
 	}
 	for (size_t i = 0; i < kind->n; i++)
@@ -234,6 +238,9 @@ enum ht_status ht_cache_peek(ht_ctx *ctx, const char *dir, const struct ht_cache
 	if (!open_file(dir, key, kind, &file))
 		return HT_OK;
 	enum ht_status status = peek(ctx, file.fd, key, kind, arena, ret_section);
+	/* it may be all that is asked: the rest is known from what is kept beside */
+	if (ret_section->n)
+		touch(&file);
 	close(file.fd);
 	close(file.folder);
 	return status;

@@ -18,6 +18,9 @@
 #define HT_CACHE_VERSION 7
 #define HT_CACHE_ALIGN   ((uint64_t)64)
 #define HT_CACHE_SUFFIX  ".htc"
+/* Names begin with the place of the trace; then comes the kind of store, or what is kept beside one. */
+#define HT_CACHE_PLACE_CHARS 16
+#define HT_CACHE_BESIDE      ".part-"
 
 struct ht_cache_head {
 	char magic[8];
@@ -52,6 +55,9 @@ uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, co
  * nothing more is stored with it. */
 struct ht_temp;
 bool ht_cache_make_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
+        uint64_t max_bytes) HT_MUST_USE;
+/* The same for what only saves time: that there is no room is not counted, and others are stored still. */
+bool ht_cache_find_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
         uint64_t max_bytes) HT_MUST_USE;
 /* The end of a file that room was made for: it gets its name, or goes. Whether it is there. temp NULL: it was never
  * begun. */

@@ -175,6 +175,11 @@ enum ht_status ht_cache_key_join(ht_ctx *ctx, const char *dir, const char *const
 	return status;
 }
 
+struct ht_cached ht_cache_key_place(const struct ht_cache_key *key)
+{
+	return (struct ht_cached){ .place = ht_hash(key->path, strlen(key->path)), .id = key->id };
+}
+
 bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id *wanted)
 {
 	return stored->size == wanted->size && stored->inode == wanted->inode &&

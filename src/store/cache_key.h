@@ -20,6 +20,15 @@ struct ht_cache_id {
 	uint64_t options; /* hash of all that changes the result: kernel rules */
 };
 
+/* Where the cache has a trace, and of which state of its file. */
+struct ht_cached {
+	uint64_t place; /* hash of the path; 0: it has none */
+	struct ht_cache_id id;
+	const char *
+	        dir; /* of the cache, and how large that may grow; as whoever opened the file says */
+	uint64_t max_bytes;
+};
+
 /* What a cache file stands for. */
 struct ht_cache_key {
 	char path
@@ -38,6 +47,8 @@ enum ht_status ht_cache_key_make(ht_ctx *ctx, const char *path, uint64_t options
 enum ht_status ht_cache_key_join(ht_ctx *ctx, const char *dir, const char *const *files,
         size_t n_files, uint64_t options, bool whole, struct ht_cache_key *ret_key) HT_MUST_USE;
 
+/* The place of a key that can be cached. */
+struct ht_cached ht_cache_key_place(const struct ht_cache_key *key);
 /* Is what was stored what is wanted? */
 bool ht_cache_id_fits(const struct ht_cache_id *stored, const struct ht_cache_id *wanted);
 /* Up to n bytes from a place on; fewer at the end of the file. False when they cannot be read. */

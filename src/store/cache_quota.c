@@ -26,7 +26,7 @@
 #define MANY_ENTRIES 64
 
 struct entry {
-	char name[48];
+	char name[64];
 	uint64_t bytes;
 	struct timespec used;
 };
@@ -81,20 +81,52 @@ static bool is_of_this_run(const ht_ctx *ctx, struct timespec used)
 	return used_ns >= ctx->mem->made_unix_ns - TICK_NS;
 }
 
+static bool is_beside(const struct entry *entry)
+{
+	return !strncmp(
+	        entry->name + HT_CACHE_PLACE_CHARS, HT_CACHE_BESIDE, strlen(HT_CACHE_BESIDE));
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	return strncmp(a->name, b->name, HT_CACHE_PLACE_CHARS);
+}
+
+/* What is kept beside traces that are gone, the first n of the list, goes with them. */
+static uint64_t remove_beside(
+        DIR *stream, struct entry *list, size_t n, size_t n_all, uint64_t total)
+{
+	if (n)
+		qsort(list, n, sizeof *list, compare_places);
+	for (size_t i = n; n && i < n_all; i++)
+		if (is_beside(&list[i]) &&
+		        bsearch(&list[i], list, n, sizeof *list, compare_places)) {
+			unlinkat(dirfd(stream), list[i].name, 0);
+			total -= list[i].bytes;
+		}
+	return total;
+}
+
 /* Remove files until at most wanted bytes are left. Returns how many there are then. */
 static uint64_t remove_oldest(
         ht_ctx *ctx, DIR *stream, struct ht_vec *entries, uint64_t total, uint64_t wanted)
 {
 	struct entry *list = entries->data;
-	if (total > wanted && entries->n)
-		qsort(list, entries->n, sizeof *list, compare_use);
-	for (size_t i = 0; i < entries->n && total > wanted; i++) {
-		if (is_of_this_run(ctx, list[i].used))
-			break;
+	size_t n_traces = 0;
+	if (total <= wanted || !entries->n)
+		return total;
+	qsort(list, entries->n, sizeof *list, compare_use);
+	size_t i = 0;
+	for (; i < entries->n && total > wanted && !is_of_this_run(ctx, list[i].used); i++) {
 		unlinkat(dirfd(stream), list[i].name, 0);
 		total -= list[i].bytes;
+		if (!is_beside(&list[i]))
+			list[n_traces++] = list[i];
 	}
-	return total;
+	/* between the two are those that went by themselves */
+	memmove(list + n_traces, list + i, (entries->n - i) * sizeof *list);
+	return remove_beside(stream, list, n_traces, entries->n - i + n_traces, total);
 }
 
 /* Of the file that is replaced. */
@@ -168,19 +200,26 @@ static bool look_for_room(ht_ctx *ctx, int folder, const char *dir, const char *
 	return fits;
 }
 
-bool ht_cache_make_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
+bool ht_cache_find_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
         uint64_t max_bytes)
 {
 	struct ht_cache_quota *quota = ctx->mem->quota;
 	pthread_mutex_lock(&quota->lock);
-	bool fits = !atomic_load(&quota->n_refused);
+	bool fits = bytes <= max_bytes && !atomic_load(&quota->n_refused);
 	if (fits && !take_shared(dir, bytes, max_bytes))
 		fits = look_for_room(ctx, folder, dir, name, bytes, max_bytes);
 	if (fits)
 		quota->in_flight += bytes;
-	else
-		atomic_fetch_add(&quota->n_refused, 1);
 	pthread_mutex_unlock(&quota->lock);
+	return fits;
+}
+
+bool ht_cache_make_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
+        uint64_t max_bytes)
+{
+	bool fits = ht_cache_find_room(ctx, folder, dir, name, bytes, max_bytes);
+	if (!fits)
+		atomic_fetch_add(&ctx->mem->quota->n_refused, 1);
 	return fits;
 }
 

@@ -5,6 +5,7 @@
 #include "store/set.h"
 
 #include "base/io.h"
+#include "holotrace/own.h"
 #include "base/mem.h"
 #include "store/trace.h"
 #include "store/trace_refs.h"
@@ -68,9 +69,14 @@ static void let_go_of(struct ht_set *set, size_t i, struct ht_trace *trace)
 		set->freed_bytes = gives_back ? 0 : set->freed_bytes;
 		pthread_mutex_unlock(&set->lock);
 	}
+	struct ht_mem *mem = ht_mem_retain(trace->mem);
 	if (is_forgotten)
 		ht_trace_release(trace);
 	ht_trace_release(trace);
+	/* of a set of which this one was joined: nobody takes blocks from there any more */
+	if (is_forgotten && mem != set->arena.mem)
+		ht_block_cache_trim(&mem->keep, 0);
+	ht_mem_release(mem);
 	if (gives_back)
 		ht_mem_give_back();
 }
@@ -102,7 +108,10 @@ void ht_set_keep(struct ht_set *set, size_t i, struct ht_trace *trace, bool for_
 		surplus = trace;
 	} else {
 		*kept = (struct ht_kept){
-			.trace = trace, .for_good = for_good, .ahead = kept->ahead
+			.trace = trace,
+			.for_good = for_good,
+			.ahead = kept->ahead,
+			.cached = kept->cached,
 		};
 		count(set, i, &idle);
 	}
@@ -149,6 +158,18 @@ enum ht_status ht_set_acquire(
 	}
 	*ret_trace = trace;
 	return HT_OK;
+}
+
+void ht_set_settle(ht_set *set)
+{
+	struct idle idle;
+	do {
+		idle.n = 0;
+		pthread_mutex_lock(&set->lock);
+		choose_idle(set, SIZE_MAX, &idle);
+		pthread_mutex_unlock(&set->lock);
+		let_go(set, &idle);
+	} while (idle.n == MAX_IDLE);
 }
 
 void ht_set_rest(const struct ht_set *set)

@@ -12,6 +12,7 @@
 #define HT_STORE_SET_H
 
 #include "base/memo.h"
+#include "store/cache_key.h"
 #include "store/roster.h"
 
 #define HT_SET_KEEP_BYTES ((uint64_t)512 << 20)
@@ -24,10 +25,11 @@ typedef enum ht_status (*ht_set_load_fn)(
 
 /* The trace of a rank while it is kept. */
 struct ht_kept {
-	struct ht_trace *trace; /* NULL: let go */
-	uint64_t bytes;         /* that count; 0 for a mapped file whose pages were given back */
-	bool for_good;          /* cannot be had again: standard input */
-	void *ahead;            /* what a visitor found out about it; NULL: nothing */
+	struct ht_trace *trace;  /* NULL: let go */
+	uint64_t bytes;          /* that count; 0 for a mapped file whose pages were given back */
+	bool for_good;           /* cannot be had again: standard input */
+	void *ahead;             /* what a visitor found out about it; NULL: nothing */
+	struct ht_cached cached; /* where the cache has it */
 };
 
 struct ht_reload;
@@ -38,7 +40,8 @@ struct ht_visitor {
 	/* On the thread that read it, i_worker < ht_ctx_jobs; the rank has no number yet. What is to be kept with the
 	 * rank, NULL for nothing. Only HT_CANCELLED ends the opening. */
 	enum ht_status (*visit)(void *user, ht_ctx *ctx, int i_worker, const struct ht_trace *trace,
-	        const struct ht_rank *rank, struct ht_reload *reload, void **ret_ahead);
+	        const struct ht_rank *rank, const struct ht_cached *cached,
+	        struct ht_reload *reload, void **ret_ahead);
 	/* The end of what it kept, and with the set of itself. */
 	void (*free_ahead)(void *user, void *ahead);
 	void (*done)(void *user);

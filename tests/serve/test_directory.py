@@ -127,6 +127,31 @@ def test_files_that_are_known_are_not_read_again(tmp_path):
             assert (size if new else 0) < got < (1.5 * size if new else 0) + stored + 2_000_000 < 6 * size
 
 
+@pytest.mark.skipif(not pathlib.Path("/proc/self/maps").exists(), reason="skipped: the system does not tell what processes map")
+def test_only_what_is_looked_at_is_opened(tmp_path):
+    """What was asked before is answered from parts that the cache keeps, byte for byte, and no trace is opened for it."""
+    asked = ("steps", "kernels", "operators", "collectives", "stragglers")
+    folder, cache = tmp_path / "run", tmp_path / "cache"
+    for rank in range(3):  # large enough to be mapped
+        old(folder / f"host_{rank}.1700000000001.pt.trace.json", large("op", rank, 60000))
+
+    def opened(server):
+        return set(re.findall(r"\w+\.trace\.htc", pathlib.Path(f"/proc/{server.process.pid}/maps").read_text()))
+
+    def answers(server):
+        server.ready()
+        return [server.table("run", verb).body for verb in asked]
+
+    with serving(tmp_path, "--cache-dir", cache) as server:
+        first = answers(server)
+    with serving(tmp_path, "--cache-dir", cache) as server:
+        assert answers(server) == first and opened(server) == set()
+        tile = server.ask("/api/v1/runs/run/tile?rank=1&level=14&index=0")
+        assert tile.status == 200 and len(opened(server)) == 1
+    with serving(tmp_path, "--no-cache") as server:
+        assert answers(server) == first
+
+
 def test_files_of_other_formats_are_listed(tmp_path):
     """A Perfetto trace, an export of Nsight Systems and a compressed one of two processes: three runs that answer."""
     if b"SQLite" not in support.output("version"):

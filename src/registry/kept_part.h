@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kept_part.h - parts of ranks kept in the cache beside their columns, so that a question that was asked before needs no events.
+ */
+#ifndef HT_REGISTRY_KEPT_PART_H
+#define HT_REGISTRY_KEPT_PART_H
+
+#include "analysis/analysis.h"
+
+struct ht_cached;
+struct ht_set;
+
+/* The part of rank i of the roster of the run's side, where it was kept and is what the run would make. It is the caller's
+ * then. What joins the rank is in run->attached. */
+bool ht_kept_part_take(
+        const struct ht_run *run, const struct ht_set *set, size_t i, struct ht_part *ret_part);
+/* Keep a part for runs to come. That it cannot be is no failure. */
+void ht_kept_part_give(
+        const struct ht_run *run, const struct ht_set *set, size_t i, const struct ht_part *part);
+/* The same while the set is being opened, of the only rank that the run knows. */
+void ht_kept_part_give_new(
+        const struct ht_run *run, const struct ht_cached *cached, const struct ht_part *part);
+
+#endif
