@@ -161,7 +161,7 @@ static inline enum ht_status fuzz_read_once(const char *path, const char *reader
 	};
 	ht_ctx *ctx = fuzz_common_ctx();
 	struct ht_trace *trace;
-	enum ht_status status = ht_read_trace(ctx, path, &options, &rules, &trace);
+	enum ht_status status = ht_read_trace(ctx, path, &options, &rules, &trace, NULL);
 	if (status == HT_OK)
 		ht_trace_release(trace);
 	else
