@@ -35,7 +35,7 @@ static unsigned flags_of_name(const char *name)
 		return HT_EVENT_GC;
 	if (is_one_of(name, backwards, HT_COUNT(backwards)))
 		return HT_EVENT_BACKWARD;
-	return ht_name_traits(name) & HT_TRAIT_OPTIMIZER ? HT_EVENT_OPTIMIZER : 0;
+	return ht_is_optimizer_name(name) ? HT_EVENT_OPTIMIZER : 0;
 }
 
 /* Rows of a track are in the order of their starts, the longest first: what is around a row comes before it. */

@@ -6,7 +6,7 @@
  *
  * A part depends on the trace, on what was asked, and on little else (docs/design/parts.md); all of it stands in the file
  * and is compared, and so does a hash of the program's sources: another build may find out something else. The file's name
- * is a hash of what was asked, so that the part of a file that has changed replaces the old one. What needs facts of all ranks or has
+ * is a hash of what was asked, so that the part of a file that has changed, or of another build, replaces the old one. What needs facts of all ranks or has
  * files attached is not kept, nor what is about as large as the trace.
  *
  * The cache can only help: whatever is wrong with a file, the part is made anew and takes its place.
@@ -95,7 +95,6 @@ static void put_question(
         const struct ht_run *run, const struct ht_rank *rank, struct ht_bytes_out *out)
 {
 	const struct ht_analysis *analysis = run->analysis;
-	ht_bytes_put_u64(out, HT_SOURCES_HASH);
 	ht_bytes_put_str(out, analysis->info.name ? analysis->info.name : analysis->info.title);
 	ht_bytes_put_i64(out, rank->number);
 	ht_bytes_put_str(out, rank->path);
@@ -115,6 +114,7 @@ static uint64_t put_front(
 	ht_frame_begin(out, &frame);
 	put_question(run, place->rank, out);
 	uint64_t name = ht_hash(out->bytes.data, out->bytes.n);
+	ht_bytes_put_u64(out, HT_SOURCES_HASH);
 	put_id(&place->trace->id, out);
 	return name;
 }

@@ -335,6 +335,20 @@ static size_t count_calls(const struct ht_trace *t)
 	return n;
 }
 
+/* Bits of names are found when the first row has one: most texts of a trace are args. */
+#define IS_READ (1u << 31)
+_Static_assert(N_OWN_METRICS < 31, "one bit is left");
+
+static uint32_t bits_of_row(const struct ht_trace *t, uint32_t row, uint32_t *bits)
+{
+	uint32_t id = t->name[row];
+	if (id == HT_NO_STR)
+		return 0;
+	if (!bits[id])
+		bits[id] = IS_READ | host_bits(ht_str(t, id), ht_name_traits(ht_str(t, id)));
+	return bits[id];
+}
+
 static enum ht_status find_host(struct facts *f)
 {
 	const struct ht_trace *t = f->t;
@@ -344,17 +358,14 @@ static enum ht_status find_host(struct facts *f)
 	                              1u << HT_METRIC_GLOO | 1u << HT_METRIC_MALLOC |
 	                              1u << HT_METRIC_SYNC | 1u << HT_METRIC_BATCHNORM;
 	uint32_t kinds = 0;
-	uint32_t *bits = ht_arena_room(f->run->scratch, (n_strings + 1) * sizeof *bits);
+	uint32_t *bits = ht_arena_alloc(f->run->scratch, (n_strings + 1) * sizeof *bits);
 	struct wait *list =
 	        ht_arena_room(f->run->scratch, (count_calls(t) + t->n_gpu + 1) * sizeof *list);
 	if (!bits || !list)
 		return ht_fail_nomem(f->run->ctx);
-	for (uint32_t id = 0; id < n_strings; id++)
-		bits[id] = host_bits(ht_str(t, id), ht_name_traits(ht_str(t, id)));
 	for (uint32_t row = 0; row < t->n_kind; row++) {
-		uint32_t found = t->name[row] == HT_NO_STR ? 0 : bits[t->name[row]];
 		uint32_t could = bits_of_kind(t->kind[row]) & host_metrics;
-		found &= could;
+		uint32_t found = could ? bits_of_row(t, row, bits) & could : 0;
 		kinds |= could;
 		if (!found || !ht_is_span(t, row) || !ht_bounds_hold(f->bounds, t->ts_ns[row]))
 			continue;

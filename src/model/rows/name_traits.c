@@ -137,6 +137,11 @@ bool ht_is_region_name(const char *name)
 	return ht_text_starts(name, "Torch-Compiled Region");
 }
 
+bool ht_is_optimizer_name(const char *name)
+{
+	return ht_text_starts(name, "Optimizer.step");
+}
+
 unsigned ht_name_traits(const char *name)
 {
 	unsigned traits = 0;
@@ -144,7 +149,7 @@ unsigned ht_name_traits(const char *name)
 		traits |= HT_TRAIT_STEP;
 	if (is_loader(name))
 		traits |= HT_TRAIT_LOADER;
-	if (ht_text_starts(name, "Optimizer.step"))
+	if (ht_is_optimizer_name(name))
 		traits |= HT_TRAIT_OPTIMIZER;
 	if (ht_text_starts(name, "Optimizer."))
 		traits |= HT_TRAIT_OPTIMIZERS;

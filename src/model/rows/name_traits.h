@@ -46,6 +46,8 @@ unsigned ht_name_traits(const char *name);
 bool ht_is_module_name(const char *name);
 /* And for HT_TRAIT_REGION. */
 bool ht_is_region_name(const char *name);
+/* And for HT_TRAIT_OPTIMIZER. */
+bool ht_is_optimizer_name(const char *name);
 
 /* The traits of the names of one trace, found when first asked for. Not for several threads at once. */
 struct ht_traits {
