@@ -112,9 +112,12 @@ static bool is_level(const struct ht_trace *t, uint32_t row, const void *user)
 	}
 }
 
+/* False when out of memory. What is no span, which only a forged cache file says of an operator, is in no stack. */
 static bool add(struct folder *f, uint32_t stack, int64_t self_ns, int64_t count)
 {
 	struct ht_mem *mem = f->run->ctx->mem;
+	if (stack == HT_NONE)
+		return true;
 	while (f->self.n <= stack)
 		if (!HT_VEC_PUSH(mem, &f->self, int64_t, 0) ||
 		        !HT_VEC_PUSH(mem, &f->count, int64_t, 0))
