@@ -45,29 +45,35 @@ test: ## set up, build and run every test; ends with one line of counts
 	@$(PYTHON) tools/run_tests $(BUILD)
 
 # With -Og the compiler knows less of what a function sets than with -O2, which looks for what is not set.
-sanitize: ## unit tests, fault injection, corpora and cases under ASan and UBSan, asserts on
+sanitize-build:
 	@tools/setup test
 	@tools/configure build-sanitize -Ddebug=false -Doptimization=g '$(LINES) -Wno-maybe-uninitialized' -Db_ndebug=false \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
+
+sanitize: sanitize-build ## unit tests, fault injection, corpora and cases under ASan and UBSan, asserts on
 	@HOLOTRACE_DAMAGE=$(DAMAGE) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
 		--dist load tests/cases tests/badinput tests/golden tests/extreme tests/serve
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
 		$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 --dist loadfile python/tests/test_core.py python/tests/test_table.py
 
-portable: ## unit tests and cases for a build with zlib and without any call of one operating system
+portable-build:
 	@tools/setup portable
 	@tools/configure build-portable -Ddebug=false -Doptimization=1 -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
+
+portable: portable-build ## unit tests and cases for a build with zlib and without any call of one operating system
 	@HOLOTRACE_DAMAGE=$(PORTABLE_DAMAGE) HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
 		$(PORTABLE_TESTS)
 
-tsan: ## look for data races: reading, every analysis and the report with four threads
+tsan-build:
 	@tools/setup tsan
 	@tools/configure build-tsan -Ddebug=false -Doptimization=1 '$(LINES)' -Db_ndebug=false -Db_sanitize=thread \
 		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-tsan --quiet holotrace
+
+tsan: tsan-build ## look for data races: reading, every analysis and the report with four threads
 	@$(PYTHON) tools/run_tsan build-tsan
 
 nightly: ## what every change passes, with larger inputs and for longer, and what takes long besides
@@ -139,4 +145,4 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-.PHONY: all configure setup demo test sanitize portable tsan nightly lint docs screenshots accept fuzz attack torture bench dist install clean help
+.PHONY: all configure setup demo test sanitize-build sanitize portable-build portable tsan-build tsan nightly lint docs screenshots accept fuzz attack torture bench dist install clean help

@@ -12,6 +12,7 @@
 #include "model/rows/row_names.h"
 
 #include "model/rows/frame.h"
+#include "store/trace.h"
 
 const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_CP_PIECE_COLUMNS);

@@ -9,6 +9,7 @@
  * (cp_full.c) waits for the work of the stream that ended last in it, which is inferred as well.
  */
 #include "graph/cp_model.h"
+#include "graph/cp_look.h"
 #include "store/args.h"
 
 #include "base/sort.h"

@@ -11,6 +11,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
  * its end, nor does a thread between its last operator and the one with which it goes on for another.
  */
 #include "graph/cp_links.h"
+#include "graph/cp_look.h"
 
 #include <string.h>
 

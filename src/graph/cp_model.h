@@ -22,7 +22,6 @@
 
 #include "graph/cp_names.h"
 #include "graph/cp_types.h"
-#include "store/trace.h"
 
 /* What was the last that a piece of work waited for. */
 enum ht_cp_by {
@@ -197,12 +196,6 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *model, uint32_t work
  * a lock; but for what every launch takes. */
 int64_t ht_cp_call_part_ns(const struct ht_cp_model *model, uint32_t from_row, uint8_t bound,
         int64_t start_ns, int64_t end_ns);
-
-/* The thread of a host row, as the track that has the thread's spans. */
-static inline uint32_t ht_cp_thread(const struct ht_cp_model *m, uint32_t row)
-{
-	return m->thread_of_track[m->trace->track[row]];
-}
 
 /* ---- the parts (cp_work.c, cp_thread.c, cp_held.c, cp_window.c) ---- */
 

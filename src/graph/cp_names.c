@@ -6,6 +6,7 @@
 #include "base/pattern.h"
 #include "base/text.h"
 #include "model/device/launch.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #define HT_GRAPH_CP_NAMES_H
 
 #include "model/run.h"
-#include "store/trace.h"
 
 enum ht_cp_name {
 	HT_CP_NAME_KNOWN = 1,     /* the other bits are set */
@@ -32,16 +31,7 @@ enum ht_status ht_cp_names_make(struct ht_run *run, const struct ht_trace *trace
         const char *data_load, bool (*waits)(const char *name),
         struct ht_cp_names *ret_names) HT_MUST_USE;
 void ht_cp_names_done(struct ht_cp_names *names);
-/* Bits of a row's name; 0 without one. */
+/* Sets the bits of a name that was not looked at yet; ht_cp_names_bits (cp_look.h) asks for it. */
 void ht_cp_names_look(struct ht_cp_names *names, uint32_t id);
-static inline uint8_t ht_cp_names_bits(struct ht_cp_names *names, uint32_t row)
-{
-	uint32_t id = names->trace->name[row];
-	if (id == HT_NO_STR)
-		return 0;
-	if (!names->bits[id])
-		ht_cp_names_look(names, id);
-	return names->bits[id];
-}
 
 #endif

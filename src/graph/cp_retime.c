@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "base/search.h"
+#include "graph/cp_look.h"
 
 #include <math.h>
 

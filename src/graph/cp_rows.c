@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
  * Example: a [0,3) and b [0,2), both waited for by c [3,4), which ends the window: a 0, b 1, c 0.
  */
 #include "graph/cp_retime.h"
+#include "graph/cp_look.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 
 #include "base/sort.h"
 #include "base/search.h"
+#include "graph/cp_look.h"
 #include "store/args.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
  * Blind to other ways in which threads wait for each other.
  */
 #include "graph/cp_model.h"
+#include "graph/cp_look.h"
 #include "store/args.h"
 
 #include "base/sort.h"

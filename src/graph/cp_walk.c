@@ -8,6 +8,7 @@
  */
 #include "graph/cp_walk.h"
 
+#include "graph/cp_look.h"
 #include "model/numbers/interval.h"
 #include "base/search.h"
 

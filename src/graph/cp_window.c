@@ -13,6 +13,7 @@
 #include "model/rows/selection.h"
 #include "base/sort.h"
 #include "base/search.h"
+#include "store/trace.h"
 
 #include <string.h>
 

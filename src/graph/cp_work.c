@@ -19,6 +19,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "graph/cp_look.h"
 #include "graph/cp_sync.h"
 #include "model/device/idle.h"
 #include "model/device/launch.h"

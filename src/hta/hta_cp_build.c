@@ -12,6 +12,7 @@
 #include "hta/hta_cp_build.h"
 
 #include "hta/hta_names.h"
+#include "store/trace.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "graph/cp_names.h"
 #include "hta/hta_names.h"
+#include "store/trace.h"
 
 #include <math.h>
 

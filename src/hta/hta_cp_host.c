@@ -8,6 +8,7 @@
  *   thread    [ A  [call] ]   [ C ]       A.start → call.start → call.end → A.end ╌► C.start → C.end
  */
 #include "hta/hta_cp_build.h"
+#include "graph/cp_look.h"
 
 struct walk {
 	struct ht_cp_builder *b;

@@ -8,6 +8,7 @@
  */
 #include "hta/hta_cp_build.h"
 #include "base/list.h"
+#include "graph/cp_look.h"
 #include "hta/hta_facts.h"
 
 #include <stdlib.h>

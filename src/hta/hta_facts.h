@@ -9,7 +9,6 @@
 #define HT_HTA_HTA_FACTS_H
 
 #include "model/run.h"
-#include "store/trace.h"
 
 struct ht_set_facts {
 	bool two_steps; /* two different names of steps, GPU copies of steps included */
@@ -36,13 +35,6 @@ enum ht_status ht_hta_findings(ht_ctx *ctx, struct ht_arena *arena, const struct
 /* Keep for all runs over the set what findings from elsewhere say, one per rank of its roster. */
 enum ht_status ht_hta_facts_keep(
         ht_ctx *ctx, struct ht_set *set, const struct ht_hta_finding *findings) HT_MUST_USE;
-
-/* HTA drops rows without dur or cat, whatever their phase; rows whose time was refused are in no result. */
-static inline bool ht_hta_is_row(const struct ht_trace *t, uint32_t row)
-{
-	return !(t->flags[row] & HT_EV_NO_DUR) && t->categories[t->cat[row]].name != HT_NO_STR &&
-	       t->kind[row] != HT_KIND_TRACE_SPAN && !ht_time_was_refused(t, row);
-}
 
 /* "ProfilerStep#7" with digits right after the sign. */
 bool ht_hta_is_step_name(const char *name);

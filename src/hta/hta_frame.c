@@ -12,6 +12,7 @@
 #include "hta/hta_names.h"
 #include "base/sort.h"
 #include "base/search.h"
+#include "hta/hta_row.h"
 #include "model/policy.h"
 #include "store/args.h"
 

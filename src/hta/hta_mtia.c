@@ -9,6 +9,7 @@
 #include "hta/hta_facts.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "hta/hta_row.h"
 #include "model/rows/work_names.h"
 #include "store/args.h"
 

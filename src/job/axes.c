@@ -6,6 +6,7 @@
 
 #include "model/communication/collective_match.h"
 #include "model/communication/group_axis.h"
+#include "store/trace.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "graph/cp_look.h"
 #include "job/axes.h"
 #include "job/event_lags.h"
 #include "job/event_rows.h"

@@ -9,6 +9,7 @@
 #include "job/what_if_job.h"
 #include "model/communication/collective_match.h"
 #include "model/finding/finding.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

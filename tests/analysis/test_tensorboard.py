@@ -54,7 +54,7 @@ def golden(folder, name):
     return json.loads(file.read_text())
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=None)  # each is asked for by every table
 def trace_of(path):
     return tensorboard.Trace(path)
 

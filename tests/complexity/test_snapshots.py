@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory snapshots and timelines: four times the events, failed requests or files take four times as long, not sixteen."""
+import functools
 import pickle
 
 import pytest
@@ -17,6 +18,13 @@ def small_process():
     meter = Meter(support.environment())
     yield meter
     meter.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A function that answers the file of a kind and size, which is written once."""
+    folder = tmp_path_factory.mktemp("files")
+    return functools.lru_cache(maxsize=None)(lambda make, n: make(folder / f"{make.__name__}-{n}.pickle", n))
 
 
 def measure(meter, *words):
@@ -74,8 +82,8 @@ def failures_among_blocks(path, n):
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
 @pytest.mark.parametrize("view", ("oom", "timeline", "blocks", "map", "fragmentation"))
 @pytest.mark.parametrize("make, n", ((many_failures, 10_000), (many_blocks, 40_000), (failures_among_blocks, 20_000)), ids=("failures", "blocks", "both"))
-def test_views(make, n, view, meter, tmp_path):
-    small, large = make(tmp_path / "small.pickle", n // 4), make(tmp_path / "large.pickle", n)
+def test_views(make, n, view, meter, files):
+    small, large = files(make, n // 4), files(make, n)
     seconds, memory = measure(meter, "memory-snapshot", large, "--view", view)
     first = min(measure(meter, "memory-snapshot", small, "--view", view) for _ in range(3))
     assert seconds < FACTOR * max(first[0], 0.05)

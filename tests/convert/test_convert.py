@@ -6,6 +6,7 @@ judged by the canonical dump are in tests/property.
 """
 import collections
 import decimal
+import functools
 import json
 import random
 import re
@@ -37,6 +38,9 @@ MIXED = rb'''{"schemaVersion": 1, "user": {"a": [1, "\u20ac"], "b": null}, "dist
 def parse(path):
     """A document with numbers as they are written."""
     return json.loads(support.trace_bytes(path), parse_float=decimal.Decimal)
+
+
+bundled = functools.lru_cache(parse)  # read by many tests, changed by none
 
 
 def convert(source, target, *options):
@@ -187,7 +191,7 @@ def key(event):
 
 def check_filtered(path, target, expected, *options):
     """What is left is all metadata and exactly the expected events, in order."""
-    metadata, _ = split(parse(path)["traceEvents"])
+    metadata, _ = split(bundled(path)["traceEvents"])
     kept_metadata, kept = split(convert(path, target, *options)["traceEvents"])
     assert [key(e) for e in kept_metadata] == [key(e) for e in metadata]
     assert [key(e) for e in kept] == [key(e) for e in expected]
@@ -195,13 +199,13 @@ def check_filtered(path, target, expected, *options):
 
 
 def test_category(tmp_path):
-    _, events = split(parse(TRAIN)["traceEvents"])
+    _, events = split(bundled(TRAIN)["traceEvents"])
     expected = [e for e in events if e.get("cat") in ("kernel", "cpu_op")]
     check_filtered(TRAIN, tmp_path / "b.json", expected, "--category", "kernel,cpu_op")
 
 
 def test_thread(tmp_path):
-    _, events = split(parse(TRAIN)["traceEvents"])
+    _, events = split(bundled(TRAIN)["traceEvents"])
     threads = collections.Counter((e["pid"], e["tid"]) for e in events)
     (first, _), (second, _) = threads.most_common(2)
     expected = [e for e in events if (e["pid"], e["tid"]) in (first, second)]
@@ -212,7 +216,7 @@ def test_thread(tmp_path):
 
 
 def test_window(tmp_path):
-    _, events = split(parse(TRAIN)["traceEvents"])
+    _, events = split(bundled(TRAIN)["traceEvents"])
     timed = sorted(ns(e) for e in events if "ts" in e)
     start, end = timed[len(timed) // 3], timed[len(timed) // 2]
     expected = [e for e in events if "ts" in e and ns(e) <= end and
@@ -224,7 +228,7 @@ def test_window(tmp_path):
 
 def test_step(tmp_path):
     """Host events by the step they start in; GPU work by the step that launched it."""
-    events = parse(TRAIN)["traceEvents"]
+    events = bundled(TRAIN)["traceEvents"]
     steps = {int(e["name"].split("#")[1]): (ns(e), ns(e) + ns(e, "dur")) for e in events
              if e.get("cat") == "user_annotation" and e["name"].startswith("ProfilerStep#")}
     number = sorted(steps)[1]
@@ -254,7 +258,7 @@ def test_ranks(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r1-1.json.gz", "r3-3.json.gz"]
     after = parse(tmp_path / "r3-3.json.gz")
     assert after["distributedInfo"]["rank"] == 3
-    assert [plain(e) for e in after["traceEvents"]] == [plain(e) for e in parse(DDP[3])["traceEvents"]]
+    assert [plain(e) for e in after["traceEvents"]] == [plain(e) for e in bundled(DDP[3])["traceEvents"]]
     convert(DDP, tmp_path / "one.json", "--rank", "2")
 
 
@@ -272,7 +276,7 @@ def moved(args, rank):
 
 def test_merge(tmp_path):
     """All events of all ranks in one list; processes and flows of different ranks do not meet."""
-    sources = [parse(p)["traceEvents"] for p in DDP]
+    sources = [bundled(p)["traceEvents"] for p in DDP]
     merged = convert(DDP, tmp_path / "m.json", "--merge")
     assert merged["holotrace_merged_ranks"] == [0, 1, 2, 3]
     assert merged["distributedInfo"]["rank"] == 0
@@ -312,7 +316,7 @@ def test_merge(tmp_path):
 
 def test_merged_trace_is_a_trace(tmp_path):
     convert(DDP, tmp_path / "m.json.gz", "--merge", "--category", "kernel")
-    n = sum(e.get("cat") == "kernel" for p in DDP for e in parse(p)["traceEvents"])
+    n = sum(e.get("cat") == "kernel" for p in DDP for e in bundled(p)["traceEvents"])
     names, rows = support.read_csv(support.output(
         "events", tmp_path / "m.json.gz", "--where", "cat = kernel", "--format", "csv"))
     assert len(rows) == n
@@ -327,7 +331,7 @@ def test_merged_launches_keep_their_work(tmp_path):
 
 
 def test_counters(tmp_path):
-    before, after = parse(TRAIN), convert(TRAIN, tmp_path / "b.json", "--with-counters")
+    before, after = bundled(TRAIN), convert(TRAIN, tmp_path / "b.json", "--with-counters")
     n = len(before["traceEvents"])
     assert [plain(e) for e in after["traceEvents"][:n]] == [plain(e) for e in before["traceEvents"]]
     counters = after["traceEvents"][n:]

@@ -31,13 +31,13 @@ def test_every_component_is_drawn(gallery):
 
 
 @needs_browser
-def test_scripts_fail_by_what_they_throw():
+def test_scripts_fail_by_what_they_throw(tmp_path):
     """Each for itself: what the next one says is its own."""
     with pytest.raises(AssertionError, match="ERR_FILE_NOT_FOUND"):
-        drive("shoot.mjs", "file:///nowhere.html", "unused")
+        drive("shoot.mjs", "file:///nowhere.html", tmp_path / "picture")
     with pytest.raises(AssertionError, match="Cannot find module"):
         drive("no_such_script.mjs")
     with pytest.raises(AssertionError, match="did not end in 0 s"):
-        drive("shoot.mjs", "about:blank", "unused", timeout=0)
+        drive("shoot.mjs", "about:blank", tmp_path / "picture", timeout=0)
     with pytest.raises(AssertionError, match="ERR_FILE_NOT_FOUND"):
-        drive("shoot.mjs", "file:///nowhere.html", "unused")
+        drive("shoot.mjs", "file:///nowhere.html", tmp_path / "picture")
