@@ -164,6 +164,30 @@ static enum ht_status read_cache(ht_ctx *ctx, struct ht_sink *sink)
 	return open_dump(ctx, plain, cache_dir, sink);
 }
 
+/* A table of parts that the cache keeps, or does not. */
+static enum ht_status ask_cached(ht_ctx *ctx, struct ht_sink *sink)
+{
+	struct ht_open_options options = { .cache_dir = cache_dir };
+	const char *path = plain;
+	const struct ht_query query = { .struct_size = sizeof query, .name = "kernels" };
+	ht_set *set;
+	ht_table *table;
+	HT_TRY(ht_open(ctx, &path, 1, &options, &set));
+	enum ht_status status = ht_ask(ctx, &set, 1, &query, &table);
+	if (status == HT_OK) {
+		status = ht_render(ctx, table, "csv", NULL, sink);
+		ht_table_free(table);
+	}
+	ht_close(set);
+	return status;
+}
+
+static enum ht_status keep_parts(ht_ctx *ctx, struct ht_sink *sink)
+{
+	nftw(cache_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return ask_cached(ctx, sink);
+}
+
 static enum ht_status convert_to(ht_ctx *ctx, const char *target)
 {
 	struct ht_open_options options = { .no_cache = true };
@@ -402,6 +426,8 @@ static const struct scenario scenarios[] = {
 	{ "read a folder", read_folder },
 	{ "write the cache", write_cache },
 	{ "read the cache", read_cache },
+	{ "keep parts", keep_parts },
+	{ "read kept parts", ask_cached },
 	{ "convert", convert_plain },
 	{ "convert to gzip", convert_gzip },
 	{ "run all analyses", analyse },
