@@ -16,7 +16,9 @@ class Holotrace < Formula
   depends_on "zstd"
 
   def install
-    system "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", chdir: "web"
+    cd "web" do
+      system "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"
+    end
     system "meson", "setup", "build", "-Dpython=disabled", "-Dmpi=disabled", "-Dtests=disabled", *std_meson_args
     system "meson", "compile", "-C", "build"
     system "meson", "install", "-C", "build"

@@ -21,7 +21,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def __getattr__(name):
-    """Every other hook, as far as the installed meson-python has it."""
+    """Every other hook, as far as the installed meson-python has it; but the one that is asked for the metadata of a wheel before
+    the wheel: older ones compile everything for that, and again for the wheel. Without it pip builds once and takes both."""
+    if name == "prepare_metadata_for_build_wheel":
+        raise AttributeError(name)
     return getattr(mesonpy, name)
 
 

@@ -4,7 +4,7 @@
  */
 #include "history/history.h"
 
-#include "base/csv.h"
+#include "base/csv_line.h"
 #include "base/io.h"
 #include "base/number.h"
 #include "base/options.h"

@@ -8,7 +8,7 @@
  */
 #include "job/ops.h"
 
-#include "base/csv.h"
+#include "base/csv_line.h"
 #include "base/io.h"
 #include "base/number.h"
 

@@ -6,7 +6,7 @@
 #ifndef HT_READ_WORKER_H
 #define HT_READ_WORKER_H
 
-#include "read/layout.h"
+#include "read/event_layout.h"
 #include "store/builder.h"
 
 /* A key of an event or of args as this worker knows it. */

@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "record/nodes.h"
 #include "record/recorder.h"
-#include "record/timeline.h"
+#include "record/recorded_trace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #ifndef HT_RECORD_GPU_H
 #define HT_RECORD_GPU_H
 
-#include "record/part.h"
+#include "record/part_file.h"
 
 enum ht_gpu_kind {
 	HT_GPU_RUNTIME = 1, /* a call of the CUDA runtime; name, thread */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "record/any_text.h"
 #include "record/gpu.h"
-#include "record/timeline.h"
+#include "record/recorded_trace.h"
 #include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"

@@ -9,8 +9,8 @@
 #ifndef HT_RECORD_IMAGE_H
 #define HT_RECORD_IMAGE_H
 
-#include "record/bytes.h"
-#include "record/part.h"
+#include "record/varint.h"
+#include "record/part_file.h"
 
 /* Escaped already, as the inside of a JSON string: a name is read once and written often. */
 struct ht_name {

@@ -12,8 +12,8 @@
 #ifndef HT_RECORD_STREAM_H
 #define HT_RECORD_STREAM_H
 
-#include "record/bytes.h"
-#include "record/part.h"
+#include "record/varint.h"
+#include "record/part_file.h"
 
 #include "holotrace-record.h"
 

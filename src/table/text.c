@@ -17,7 +17,7 @@
  */
 #include "table/brief.h"
 #include "table/format.h"
-#include "table/layout.h"
+#include "table/text_layout.h"
 #include "table/render.h"
 #include "table/shorten.h"
 #include "base/utf8.h"

@@ -5,7 +5,7 @@
 #ifndef HT_WRITE_CONVERT_H
 #define HT_WRITE_CONVERT_H
 
-#include "write/format.h"
+#include "write/trace_format.h"
 
 /* Write the chosen ranks to path, whose "{rank}" is replaced by the rank; it may be missing when one file
  * is written (HT_USAGE else). Counters are added when the options say so; what overlays add comes

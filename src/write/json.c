@@ -11,7 +11,7 @@
  * Times are microseconds with three decimals; ids, texts and nested values come out as they went in;
  * doubles as the shortest text that reads back the same. Several documents follow each other.
  */
-#include "write/format.h"
+#include "write/trace_format.h"
 
 #include "json/events_key.h"
 

@@ -15,7 +15,7 @@
 #include "base/intern.h"
 #include "wire/message.h"
 #include "wire/perfetto.h"
-#include "write/format.h"
+#include "write/trace_format.h"
 
 /* Texts that numbers stand for, one table each. */
 enum ht_pft_texts {

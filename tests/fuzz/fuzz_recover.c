@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "holotrace-record.h"
-#include "record/part.h"
+#include "record/part_file.h"
 
 static void recover_header(uint8_t how, struct ht_part_header *header)
 {

@@ -50,6 +50,66 @@ def test_options_exist():
                 assert option in known, (path, option)
 
 
+def is_shell(text):
+    return subprocess.run(["sh", "-n"], input=text, text=True, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def test_conda():
+    """A recipe that can be read, with all that tools/packages names, whose commands are shell and know the build's options."""
+    yaml = pytest.importorskip("yaml", reason="skipped: no PyYAML")
+    recipe = yaml.safe_load((PACKAGING / "conda" / "meta.yaml").read_text().replace("{{ compiler('c') }}", "c-compiler"))
+    wanted = recipe["requirements"]
+    named = {line.split()[0] for part in ("build", "host") for line in wanted[part]}
+    assert names("conda") & named == named - {"nodejs"}  # for the page
+    assert libraries("conda") <= {line.split()[0] for line in wanted["host"]}
+    assert all(map(is_shell, recipe["build"]["script"] + recipe["test"]["commands"]))
+    assert (support.ROOT / recipe["about"]["license_file"]).exists()
+    assert (PACKAGING / "conda" / recipe["source"]["path"]).resolve() == support.ROOT
+
+
+def test_homebrew():
+    """Each block has its end, and commands are words: Homebrew's system takes no options of Ruby's."""
+    text = (PACKAGING / "homebrew" / "holotrace.rb").read_text()
+    if shutil.which("ruby"):
+        assert subprocess.run(["ruby", "-c"], input=text, text=True, stdout=subprocess.DEVNULL).returncode == 0
+    assert len(re.findall(r"^ *(?:class|def) |\bdo$", text, re.M)) == len(re.findall(r"^ *end$", text, re.M))
+    assert not [line for line in text.splitlines() if "system" in line and re.search(r"\b\w+: ", line)]
+    assert names("brew") - {"brew", "install"} <= set(re.findall(r'depends_on "([\w-]+)"', text))
+
+
+def needed(path):
+    """The packages of the libraries that a file is linked with, where dpkg knows them."""
+    found = set()
+    said = subprocess.run(["ldd", path], check=True, stdout=subprocess.PIPE, text=True).stdout
+    direct = re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(["readelf", "-d", path], check=True, stdout=subprocess.PIPE, text=True).stdout)
+    for name, place in re.findall(r"^\s*(\S+) => (/\S+)", said, re.M):
+        if name in direct:
+            file = os.path.realpath(place)
+            for one in (file, file.removeprefix("/usr")):
+                owner = subprocess.run(["dpkg", "-S", one], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+                found |= {owner.split(":")[0]} - {""}
+    return found
+
+
+def test_container():
+    """Its commands are shell, its targets and variables those of the Makefile, and the image has what the programs are linked with."""
+    text = (PACKAGING / "Containerfile").read_text().replace("\\\n", " ")
+    commands = re.findall(r"^RUN (.*)$", text, re.M)
+    assert len(commands) == 3 and all(map(is_shell, commands))
+    makefile = (support.ROOT / "Makefile").read_text()
+    for line in re.findall(r"make ([^&]*)", commands[1]):
+        for word in re.sub(r'"[^"]*"', "", line).split():
+            name, is_variable, _ = word.partition("=")
+            assert re.search(rf"^{name} *\?=" if is_variable else rf"^{name}:", makefile, re.M) or name == "DESTDIR", word
+    release, = set(re.findall(r"^FROM debian:(\w+)-slim", text, re.M))
+    if support.is_sanitized() or not shutil.which("dpkg") or f"VERSION_CODENAME={release}" not in pathlib.Path("/etc/os-release").read_text():
+        pytest.skip(f"skipped: not on {release}, whose packages it names")
+    there = set(commands[2].split()) | {"libc6"}
+    build = pathlib.Path(support.EXE).parent
+    for name in ("holotrace", "libholotrace.so"):
+        assert needed(build / name) <= there, name
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not support.LONG, reason="skipped: compiles everything once more; make nightly does")
 @pytest.mark.skipif(not shutil.which("dh") or os.getuid() != 0, reason="skipped: no debhelper, or not root")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part.h - the file a recording lives in until its JSON is written.
+ * part_file.h - the file a recording lives in until its JSON is written.
  *
  *   [ header page ][ chunk ][ chunk ][ chunk ] ...        mapped; grown by segments
  *                  └ head, records of one stream
@@ -9,8 +9,8 @@
  * killed. A chunk belongs to one stream, which alone writes it; `used` moves after a record is whole,
  * so what lies below it can always be read. Without a file the same chunks are anonymous memory.
  */
-#ifndef HT_RECORD_PART_H
-#define HT_RECORD_PART_H
+#ifndef HT_RECORD_PART_FILE_H
+#define HT_RECORD_PART_FILE_H
 
 #include "base/status.h"
 

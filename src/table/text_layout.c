@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - see layout.h.
+ * text_layout.c - see layout.h.
  */
-#include "table/layout.h"
+#include "table/text_layout.h"
 #include "table/brief.h"
 #include "table/escape.h"
 #include "table/format.h"

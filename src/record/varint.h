@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h - how records are spelt: numbers of seven bits a byte, small ones first, signs folded in.
+ * varint.h - how records are spelt: numbers of seven bits a byte, small ones first, signs folded in.
  *
  * A record is a word (kind in four bits, length of the rest above them) and the rest. Readers check
  * every step, for they also read what killed processes leave behind: a bad byte sets `bad`, and zeros
  * follow.
  */
-#ifndef HT_RECORD_BYTES_H
-#define HT_RECORD_BYTES_H
+#ifndef HT_RECORD_VARINT_H
+#define HT_RECORD_VARINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h - which events of a trace are written.
+ * kept_events.h - which events of a trace are written.
  *
  * A row is written when it passes all of: time window (it overlaps it), steps, categories, threads,
  * documents. Metadata events are written always, as they name what the others refer to; only another
  * document's are left out. Work of a step is what the store says (GPU work: the step that launched it).
  */
-#ifndef HT_WRITE_FILTER_H
-#define HT_WRITE_FILTER_H
+#ifndef HT_WRITE_KEPT_EVENTS_H
+#define HT_WRITE_KEPT_EVENTS_H
 
 #include "base/list.h"
 #include "base/status.h"

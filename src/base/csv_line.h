@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * csv.h - lines of plain CSV: cells by commas, quotes around a cell that has some.
+ * csv_line.h - lines of plain CSV: cells by commas, quotes around a cell that has some.
  */
-#ifndef HT_BASE_CSV_H
-#define HT_BASE_CSV_H
+#ifndef HT_BASE_CSV_LINE_H
+#define HT_BASE_CSV_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

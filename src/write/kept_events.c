@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - see filter.h.
+ * kept_events.c - see filter.h.
  */
-#include "write/filter.h"
+#include "write/kept_events.h"
 
 #include "base/checked.h"
 #include "base/mem.h"

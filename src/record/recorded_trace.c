@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.c - see timeline.h.
+ * recorded_trace.c - see timeline.h.
  *
  * Times in the file count from a base of whole seconds, as Kineto's do. A call's own id is both its
  * "External id" and its "Record function id", so execution trace, host and GPU events join on one number.
  */
-#include "record/timeline.h"
+#include "record/recorded_trace.h"
 
 #include "base/checked.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - which columns a text table shows, and how wide each is.
+ * text_layout.h - which columns a text table shows, and how wide each is.
  *
  *   text column    |label     |          left-aligned, may be shortened
  *   number column  |int|.frac| unit|    aligned at the decimal point
@@ -11,8 +11,8 @@
  * Where all of it is shown, a column whose few long texts would make blanks of nearly all of the output is padded to
  * twice the mean of its texts, and the long ones stand out.
  */
-#ifndef HT_TABLE_LAYOUT_H
-#define HT_TABLE_LAYOUT_H
+#ifndef HT_TABLE_TEXT_LAYOUT_H
+#define HT_TABLE_TEXT_LAYOUT_H
 
 #include "table/storage.h"
 

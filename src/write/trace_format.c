@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.c - see format.h: the list of formats, and the values of rows as all of them write them.
+ * trace_format.c - see format.h: the list of formats, and the values of rows as all of them write them.
  */
-#include "write/format.h"
+#include "write/trace_format.h"
 
 #include "base/text.h"
 #include "store/shape.h"

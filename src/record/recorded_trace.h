@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - a recording as a trace of the kind that PyTorch's profiler writes: calls and annotations
+ * recorded_trace.h - a recording as a trace of the kind that PyTorch's profiler writes: calls and annotations
  * by thread, CUDA calls, GPU work by device and stream, and what launched what.
  */
-#ifndef HT_RECORD_TIMELINE_H
-#define HT_RECORD_TIMELINE_H
+#ifndef HT_RECORD_RECORDED_TRACE_H
+#define HT_RECORD_RECORDED_TRACE_H
 
 #include "record/replay.h"
 #include "record/values.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - whole events by guess: the layouts seen so far, as a trie of the text between values.
+ * event_layout.h - whole events by guess: the layouts seen so far, as a trie of the text between values.
  *
  * A writer lays its events out in a few ways that differ only in the values:
  *
@@ -13,8 +13,8 @@
  *
  * Phases and categories are few, and tell how an event goes on: where they are short they are part of the text.
  */
-#ifndef HT_READ_LAYOUT_H
-#define HT_READ_LAYOUT_H
+#ifndef HT_READ_EVENT_LAYOUT_H
+#define HT_READ_EVENT_LAYOUT_H
 
 #include "base/arena.h"
 #include "store/event.h"

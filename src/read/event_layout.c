@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - see layout.h.
+ * event_layout.c - see layout.h.
  */
-#include "read/layout.h"
+#include "read/event_layout.h"
 
 #include <string.h>
 

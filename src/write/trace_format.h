@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.h - what trace files can be written as, and what all of them share: the trace being written, hooks that add to it.
+ * trace_format.h - what trace files can be written as, and what all of them share: the trace being written, hooks that add to it.
  *
  * Add one: write src/write/x.c with `const struct ht_trace_format ht_format_x`, add FORMAT(x) to formats.def.
  *
@@ -13,12 +13,12 @@
  *   }
  *   struct ht_write_extras extras = { .user = on_path, .row_args = mark };
  */
-#ifndef HT_WRITE_FORMAT_H
-#define HT_WRITE_FORMAT_H
+#ifndef HT_WRITE_TRACE_FORMAT_H
+#define HT_WRITE_TRACE_FORMAT_H
 
 #include "base/emit.h"
 #include "model/clocks/clocks.h"
-#include "write/filter.h"
+#include "write/kept_events.h"
 #include "write/pids.h"
 
 /* Where events are added. */

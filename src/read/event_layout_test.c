@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout_test.c - what is learned, what is shared, and what is refused.
+ * event_layout_test.c - what is learned, what is shared, and what is refused.
  */
 #include "base/mem.h"
 #include "base/status.h"
-#include "read/layout.h"
+#include "read/event_layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part.c - see part.h.
+ * part_file.c - see part.h.
  */
-#include "record/part.h"
+#include "record/part_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
