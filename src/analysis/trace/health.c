@@ -323,13 +323,13 @@ static const char *holes_text(
 		if (n_holes++ >= MOST_HOLES)
 			continue;
 		const char *comma = n_holes > 1 ? ", " : "";
-		text = first == last ? ht_arena_printf(run->scratch, "%s%s%" PRId64, text, comma, first)
-		                     : ht_arena_printf(run->scratch, "%s%s%" PRId64 "–%" PRId64,
-		                               text, comma, first, last);
+		text = first == last
+		               ? ht_arena_printf(run->scratch, "%s%s%" PRId64, text, comma, first)
+		               : ht_arena_printf(run->scratch, "%s%s%" PRId64 "–%" PRId64, text,
+		                         comma, first, last);
 	}
-	return text && n_holes > MOST_HOLES
-	               ? ht_arena_printf(run->scratch, "%s and others", text)
-	               : text;
+	return text && n_holes > MOST_HOLES ? ht_arena_printf(run->scratch, "%s and others", text)
+	                                    : text;
 }
 
 static enum ht_status find_missing_steps(
@@ -348,8 +348,9 @@ static enum ht_status find_missing_steps(
 	if (!n_missing || (n > 2 && is_even))
 		return HT_OK;
 	const char *sentence = ht_arena_printf(run->scratch,
-	        "steps go from %" PRId64 " to %" PRId64 ", and %s %s %s", numbers[0], numbers[n - 1],
-	        holes, n_missing == 1 ? "is" : "are", parts->n == 1 ? "not here" : "on no rank");
+	        "steps go from %" PRId64 " to %" PRId64 ", and %s %s %s", numbers[0],
+	        numbers[n - 1], holes, n_missing == 1 ? "is" : "are",
+	        parts->n == 1 ? "not here" : "on no rank");
 	if (!sentence)
 		return ht_fail_nomem(run->ctx);
 	ht_table_row(table);
