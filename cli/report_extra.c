@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_extra.c - the tables behind the page's charts: means of steps, curves over time, comparisons.
+ * report_extra.c - the tables behind the page's charts: means of steps, curves over time, comparisons, steps of the baseline.
  *
  * Curves have a row per change, which can be millions, so they are made of those ranks only that have the highest peaks
  * by the table that sums them up, where there is one. Of each kind the curves with the highest peaks are kept,
@@ -336,9 +336,30 @@ static int add_extra(struct cli *cli, struct report *report, const struct report
 	return compares(chart) ? report_cut(cli, &added->table, MAX_ROWS) : EXIT_DONE;
 }
 
+/* What a step of the baseline is made of, for the picture of both: the tables that tell it of this run. */
+static void add_base(struct cli *cli, struct report *report)
+{
+	static const struct {
+		const char *verb, *key;
+	} tables[] = { { "steps", "base.steps" }, { "distributed", "base.distributed" } };
+	struct ht_arg args[OPTS_MAX];
+	size_t n_args = session_args(cli, NULL, args);
+	for (size_t i = 0; i < COUNT(tables) && report->n_extras < REPORT_MAX_EXTRAS; i++) {
+		struct report_extra found = { .key = tables[i].key };
+		if (ht_ask(cli->ctx, &report->base_set, 1,
+		            &(struct ht_query){
+		                    sizeof(struct ht_query), tables[i].verb, args, n_args, NULL },
+		            &found.table) != HT_OK)
+			continue;
+		report->extras[report->n_extras++] = found;
+	}
+}
+
 int report_add_extras(struct cli *cli, struct report *report)
 {
 	int code = EXIT_DONE;
+	if (report->base_set != NULL)
+		add_base(cli, report);
 	for (size_t i = 0; i < report->n_charts && code == EXIT_DONE; i++) {
 		const struct report_chart *chart = &report->charts[i];
 		if (!is_of_all(chart) && (!compares(chart) || report->base_set != NULL))

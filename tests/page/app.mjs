@@ -47,7 +47,7 @@ export function says(title, value, column) {
 }
 
 // Columns that the page adds to those of the engine; tests/page/code.mjs and compare.mjs look into them.
-const EXTRA = ["your_code", "baseline", "change"];
+const EXTRA = ["your_code", "baseline", "change", "interval", "significance"];
 
 // The rows in sight are the first of the command line's, value by value.
 export function checkTable(what, got, wanted) {

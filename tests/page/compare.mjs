@@ -71,9 +71,13 @@ try {
 
   // tables of other views: what they measure first, beside the baseline
   await go(page, "#/after/temporal?base=before");
+  await page.locator('section[data-verb="temporal-breakdown"] th[data-column="significance"]').waitFor({ timeout: 60000 });
   await quiet(page);
   const heads = await page.locator('section[data-verb="temporal-breakdown"] th').evaluateAll(list => list.map(head => head.dataset.column));
-  for (const name of ["baseline", "change"]) if (!heads.includes(name)) throw new Error(`no column ${name} of ${heads}`);
+  for (const name of ["baseline", "change", "interval", "significance"]) if (!heads.includes(name)) throw new Error(`no column ${name} of ${heads}`);
+  // compute of rank 3 is 30 ms longer, that of the others not
+  const words = await page.locator('section[data-verb="temporal-breakdown"] tbody tr').evaluateAll(rows => rows.map(row => row.innerText).filter(Boolean));
+  if (words.filter(text => /slower/.test(text)).length < 1 || words.some(text => !/slower|faster|within noise/.test(text))) throw new Error(`significance: ${JSON.stringify(words)}`);
   check("bars of the baseline", await page.locator("figcaption", { hasText: "The same of before" }).count(), 1);
   // kernels have the interval and whether it is noise, and a mark on their bars where the baseline is
   await go(page, "#/after/kernels?base=before");
@@ -82,6 +86,22 @@ try {
   for (const name of ["change", "step_diff_ns", "low_ns", "high_ns"]) if (!columns.includes(name)) throw new Error(`no column ${name} of ${columns}`);
 
   if (await page.locator("path.ht-before").count() < 2) throw new Error("no marks of the baseline on the bars");
+
+  // operators: the engine's differences with the interval of a step, of the same columns asked step by step
+  await go(page, "#/after/operators?base=before");
+  await page.locator('section[data-verb="diff"] th[data-column="significance"]').waitFor({ timeout: 60000 });
+  await quiet(page);
+  // the kernel is launched by aten::mm, on one of four ranks: 30 ms of a step over all of them
+  const intervals = await page.locator('section[data-verb="diff"] tbody tr', { hasText: "slower" }).allInnerTexts();
+  if (!intervals.some(text => /\+(29\.[89]|30\.0) to \+30\.[0-2] ms/.test(text))) throw new Error(`no 30 ms in ${JSON.stringify(intervals)}`);
+  // charts of one run show the other one, too
+  for (const [view, title] of [["critical-path", "What each step waits for"], ["flame", "Where host time is spent"]]) {
+    await go(page, `#/after/${view}?base=before`);
+    await page.locator("figure", { hasText: title }).first().waitFor();
+    await page.locator("figcaption", { hasText: "The same of before" }).first().waitFor();
+    await fits(page, view);
+    await axe(page, view);
+  }
 
   // both on one axis, from the start of the step
   await go(page, "#/after/timeline?base=before&step=5");

@@ -11,6 +11,9 @@ try {
   check("one of them", await page.locator("h1").count(), 1);
   for (const figure of await page.locator(".rp-compared .rp-figure").allInnerTexts())
     if (!/slower|faster|within noise/.test(figure) || !/95 % interval/.test(figure)) throw new Error(`a figure without noise: ${figure}`);
+  // where a step goes, of both runs on one scale
+  const bars = await page.locator(".rp-compared figure", { hasText: "Where a step goes" }).locator("svg").getAttribute("aria-label");
+  for (const name of ["before, rank 3", "after, rank 3", "before, other ranks", "after, other ranks"]) if (!bars.includes(name)) throw new Error(`no bar of ${name}: ${bars}`);
   const first = await page.locator(".rp-compared tbody tr").first().innerText();
   if (!/^cause\s+kernel\s+rank 3/.test(first)) throw new Error(`the first row: ${first}`);
   const before = await page.evaluate(() => document.querySelector(".rp-compared").compareDocumentPosition(document.querySelector(".rp-verdict")) & Node.DOCUMENT_POSITION_FOLLOWING);

@@ -42,9 +42,9 @@ def test_tasks_of_hccl_are_communication(tmp_path):
     """Of two tracks of rank 0, the first of the layer communication: its copy and its wait, which is all wait, are; what is known stays."""
     source = """
     import { markHccl } from "./timeline/hccl";
-    const tile = { tracks: new Map([[4, [0, 3]], [5, [3, 4]]]), names: [[1, "Memcpy"], [2, "Notify_Wait"]], wait: new Map(),
+    const tile = { tracks: new Map([[4, [0, 3]], [5, [3, 4]]]), wait: new Map(),
       name: new Uint32Array([1, 2, 1, 2]), start: new Float64Array([0, 10, 20, 30]), end: new Float64Array([5, 17, 21, 31]), work: new Uint8Array([255, 255, 2, 255]) } as any;
-    markHccl([{ rank: 0, track: 4, layer: "communication" }, { rank: 0, track: 5, layer: "hardware" }, { rank: 1, track: 5, layer: "communication" }])(0, tile);
+    markHccl([{ rank: 0, track: 4, layer: "communication" }, { rank: 0, track: 5, layer: "hardware" }, { rank: 1, track: 5, layer: "communication" }])(0, tile, new Map([[1, "Memcpy"], [2, "Notify_Wait"]]));
     answer = { work: [...tile.work], wait: [...tile.wait] };"""
     assert evaluate(tmp_path, source, None) == {"work": [1, 1, 2, 255], "wait": [[1, 7]]}
 

@@ -23,6 +23,10 @@
 
 #include <string.h>
 
+/* Bands of no operator: what is too little to have its own (memory_bands.c), and what nobody was seen to allocate. */
+#define OTHERS "(others)"
+#define UNSEEN "(not in the recording)"
+
 /* A picture is no wider. */
 #define MAX_FULLEST_POINTS 500
 
@@ -254,8 +258,7 @@ static void put_bands(const struct curve *c, const struct ht_memory_event *event
 		int64_t bytes = is_rest ? (rest > 0 ? rest : 0) : held[b];
 		put_key(c);
 		ht_table_put_i64(c->table, BAND_TS_NS, event->ts_ns);
-		ht_table_put_str(c->table, BAND_OPERATOR,
-		        is_rest ? "(not in the recording)" : bands->names[b]);
+		ht_table_put_str(c->table, BAND_OPERATOR, is_rest ? UNSEEN : bands->names[b]);
 		ht_table_put_i64(c->table, BAND_BYTES, bytes);
 		ht_table_put_i64(c->table, BAND_ALLOCATED_BYTES, event->allocated);
 		ht_table_put_known(c->table, BAND_RESERVED_BYTES, event->reserved, HT_NO_I64);
@@ -390,12 +393,15 @@ static struct ht_finding explain_peak(const ht_table *bands)
 		                                      ht_table_i64(bands, top, BAND_INDEX);
 		        i++)
 			if (i != taken[0] && i != taken[1] &&
+			        strcmp(ht_table_str(bands, i, BAND_OPERATOR), OTHERS) != 0 &&
 			        (best == SIZE_MAX || ht_table_i64(bands, i, BAND_BYTES) >
 			                                     ht_table_i64(bands, best, BAND_BYTES)))
 				best = i;
 		if (best == SIZE_MAX || peak <= 0 || !ht_table_i64(bands, best, BAND_BYTES))
 			break;
-		struct ht_finding_item item = ht_item("", ht_table_str(bands, best, BAND_OPERATOR));
+		const char *name = ht_table_str(bands, best, BAND_OPERATOR);
+		struct ht_finding_item item =
+		        ht_item("", strcmp(name, UNSEEN) != 0 ? name : "from before the recording");
 		item.share = (double)ht_table_i64(bands, best, BAND_BYTES) / (double)peak;
 		ht_finding_item(&f, &item);
 		taken[k] = best;

@@ -37,6 +37,9 @@ export function NextLink(props: { next: Next | null; title?: string }) {
   );
 }
 
+// What is shown here needs no way to it.
+const isHere = (app: App, next: Next): boolean => analysisOf(app, next.verb)?.page_view === app.route.view;
+
 interface Said {
   finding: TableFinding | null;
   sentence: string;
@@ -77,10 +80,13 @@ export function Head(props: {
   verb?: string; // whose table concludes
   query?: Query; // as the view asks for it
   level?: 1 | 2;
+  say?: (rows: Rows) => string | null; // of the table, where it concludes nothing itself
   cause?: (finding: TableFinding) => ComponentChildren; // more about what it concludes
   children?: ComponentChildren;
 }) {
-  const said = useSaid(props.verb, props.query), words = useWords();
+  const app = useApp(), found = useSaid(props.verb, props.query), words = useWords();
+  const { table } = useTable(app.run, props.say && props.verb ? props.verb : null, props.verb ? queryOf(app, props.verb, props.query) : {}, app.base?.generation ?? 0);
+  const own = props.say && table && !found && table.rows.length > 0 ? props.say(new Rows(table)) : null, said = found ?? (own ? { finding: null, sentence: own, next: null } : null);
   const lead = typeof props.lead === "string" ? words(props.lead) : props.lead;
   const Title = props.level === 2 ? "h2" : "h1";
   return (
@@ -88,9 +94,9 @@ export function Head(props: {
       <div class="head-words">
         <Title class={said ? "said" : ""}>{said ? said.sentence : props.title}</Title>
         {said?.finding ? props.cause?.(said.finding) : null}
-        {lead || said?.next ? (
+        {lead || (said?.next && !isHere(app, said.next)) ? (
           <p class="lead">
-            {lead} {said ? <NextLink next={said.next} /> : null}
+            {lead} {said?.next && !isHere(app, said.next) ? <NextLink next={said.next} /> : null}
           </p>
         ) : null}
       </div>

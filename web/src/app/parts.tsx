@@ -9,6 +9,7 @@ import type { DataTableProps, SortKey } from "../ui/DataTable";
 import { tableUrl } from "./api";
 import type { Query } from "./api";
 import { useAgainst } from "./baseline";
+import type { Compared } from "./baseline";
 import { lineText, useLines, withLines, YOUR_CODE } from "./code";
 import { analysisOf, chosen, useApp } from "./context";
 import { conclusionOf, Findings, queryOf } from "./Head";
@@ -183,6 +184,7 @@ export interface VerbTableProps {
   tools?: ComponentChildren;
   quiet?: boolean; // its notes are said elsewhere on the page
   code?: "name" | "op"; // its names are those of kernels or operators, and the line of the user's code is told beside them
+  compared?: Compared; // of a table of differences: what it compares
   url?: boolean; // its order and filter are the URL's: for the main table of a view
 }
 
@@ -246,7 +248,7 @@ function Shown(props: { rows: Rows; given: VerbTableProps; query: Query }) {
   const { rows, given, query } = props;
   const view = useMemo(() => shown(rows, given), [rows, given.keep, given.hide?.join()]);
   const lines = useLines(given.code);
-  const against = useAgainst(view.table, given.url ? given.verb : null, query), both = against?.table ?? view.table;
+  const against = useAgainst(view.table, given.url ? given.verb : null, query, given.compared), both = against?.table ?? view.table;
   const lined = useMemo(() => (lines ? withLines(both, lines) : null), [both, lines]);
   const table = lined?.table ?? both;
   const wholeOf = (row: Row): Row => {
@@ -302,7 +304,7 @@ export function ParamSwitch(props: { verb: string; name: string; label: string }
 // A verb's table, or with a run to compare with the same rows of both: what changed is what was asked for then.
 export function BothTable(props: VerbTableProps & { view: string }) {
   const { route, base } = useApp();
-  const { view, ...given } = props;
+  const { view, compared, ...given } = props;
   if (!base) return <VerbTable {...given} />;
   const both = route.query.rows !== "this";
   const tools = (
@@ -321,7 +323,7 @@ export function BothTable(props: VerbTableProps & { view: string }) {
   if (!both) return <VerbTable {...given} tools={tools} />;
   // of kernels the rows have intervals over steps
   const query = view === "kernels" ? { view: "rows", device: "gpu", "all-rows": "true" } : { view };
-  return <VerbTable verb="diff" query={query} url onRow={given.onRow} tools={tools} />;
+  return <VerbTable verb="diff" query={query} url onRow={given.onRow} tools={tools} compared={compared} />;
 }
 
 export function useParam(verb: string, name: string): Param | undefined {

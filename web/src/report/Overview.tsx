@@ -8,9 +8,11 @@ import { capital, FIGURES, type Finding, figureName, findingsOf, headline, ofKin
 import { Rows, type Row } from "../app/rows";
 import { classColor } from "../ui/colors";
 import { count, human, nsText } from "../ui/format";
-import { Bars } from "../ui/charts";
+import { Bars, Stretches } from "../ui/charts";
 import { DataTable } from "../ui/DataTable";
+import { meanStep } from "../views/both";
 import { became, changeWord, metricWord, rankBars, signed } from "../views/changes";
+import { DISTRIBUTED_PARTS, STEP_PARTS } from "../views/stacks";
 import { bandwidthCurve, gpuTime, hasStepTimes, KernelBars, memoryCurve, metricsOf, OperatorBars, queueCurve, RankMap, StepStack, StepTimes } from "./charts";
 import { extraOf, type Report, sectionOf, tableOf } from "./data";
 import { StepTimeline } from "./Timeline";
@@ -113,12 +115,27 @@ function ChangeBars({ table, title, column, word }: { table: Table; title: strin
 
 const direction = (column: string) => (rows: Rows, row: Row) => (rows.number(row, column) ?? 0) > 0 ? "slower" : "faster";
 
+// The mean step of both runs on one scale, as on the page: the rank that changed, then the others.
+function BothSteps({ report, rank }: { report: Report; rank: number | null }) {
+  const verb = report.ranks > 1 && tableOf(report, "distributed") ? "distributed" : "steps", parts = verb === "distributed" ? DISTRIBUTED_PARTS : STEP_PARTS;
+  const here = tableOf(report, verb), there = extraOf(report, `base.${verb}`);
+  if (!here || !there) return null;
+  const sides = [{ name: report.base ?? "", rows: new Rows(there.table), strong: false }, { name: report.name, rows: new Rows(here), strong: true }];
+  const bars = [true, false].flatMap(own => sides.flatMap(({ name, rows, strong }) => {
+    const mine = rows.all.filter(row => (rank === null || report.ranks < 2 || rows.number(row, "rank") === rank) === own), step = meanStep(rows, parts, mine);
+    return step ? [{ name: rank === null || report.ranks < 2 ? name : own ? `${name}, rank ${rank}` : `${name}, other ranks`, strong, parts: step.parts }] : [];
+  }));
+  if (bars.length < 2) return null;
+  return <Stretches title="Where a step goes" of={`mean step of both runs${rank === null || report.ranks < 2 ? "" : `: rank ${rank}, and the mean of the others`}; same scale`} unit="ns" bars={bars} />;
+}
+
 // What changed comes first where there is a run to compare with: the cause in words, numbers with their noise, causes, ranks.
 export function Comparison({ report }: { report: Report }) {
   const summary = extraOf(report, "diff.summary"), rowsOf = extraOf(report, "diff.rows"), operators = extraOf(report, "diff.operators");
   const causes = extraOf(report, "diff.causes"), ranks = extraOf(report, "diff.ranks");
   if (!report.base || !summary) return null;
-  const rows = new Rows(summary.table), said = summary.table.findings?.find(one => one.kind === "step-change")?.sentence;
+  const rows = new Rows(summary.table), found = summary.table.findings?.find(one => one.kind === "step-change"), said = found?.sentence;
+  const rank = found?.values.rank, named = rank === null || rank === undefined || Number.isNaN(Number(rank)) ? null : Number(rank);
   const changes = ranks ? rankBars(new Rows(ranks.table), 24) : null;
   return (
     <section class="rp-compared" id="compared">
@@ -129,6 +146,7 @@ export function Comparison({ report }: { report: Report }) {
         return <Figure key={metric} name={metricWord(metric, "GPU")} value={signed(rows, row, "diff_ns")} tone={word.tone === "dim" ? undefined : `rp-${word.tone}`}
           note={`${word.text}: ${became(rows, row)}`} more={word.interval ? `95 % interval ${word.interval}` : undefined} />;
       })}</div>
+      <BothSteps report={report} rank={named} />
       {causes && <><h2 class="rp-title">Causes first <span class="dim">changes beyond noise, per step; then what follows from them</span></h2><DataTable table={causes.table} few={8} notes={false} /></>}
       <Pair>
         {changes && changes.bars.length > 1 && <Bars title="Change of each rank" of={changes.of} unit="ns" signed bars={changes.bars} />}

@@ -375,6 +375,8 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   // An event that is chosen elsewhere is brought on screen.
   useEffect(() => {
     const chosen = stage.chosen;
+    // an event without a time has no place
+    if (event && !chosen && number(state.from) === null) stage.showAll();
     if (!chosen || !event) return;
     if (stage.opened && !stage.opened.has(chosen.rank)) {
       stage.onRanks([chosen.rank]);

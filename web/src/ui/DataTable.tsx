@@ -46,7 +46,7 @@ function rowColor(table: Table, row: Cell[]): string {
     const cls = value.length <= 24 || /^(nccl|rccl|hccl|hcom|Memcpy|Memset)/i.test(value) ? classOf(value) : undefined;
     if (cls) return classColor(cls);
   }
-  return classColor("compute");
+  return classColor(classOf((table.bar ?? "").replaceAll("_", " ")) ?? "compute");
 }
 
 function barScale(table: Table): number {

@@ -25,7 +25,7 @@ export function textOn(color: string): string {
 
 const WORDS: [RegExp, Class][] = [
   [/^(overlapped|hidden|comm_pale|waiting|wait)\b/i, "comm_pale"],
-  [/^(comm|communication|exposed|transfer|collective|nccl|hccl|hcom)/i, "communication"],
+  [/^(comm|communication|exposed|transfer|collective|nccl|rccl|hccl|hcom|gloo:|c10d::|record_param_comms)/i, "communication"],
   [/^(comput|kernel|gpu|npu|device)/i, "compute"],
   [/^(mem|copy|set\b)/i, "memory"],
   [/^(sync)/i, "sync"],

@@ -14,6 +14,7 @@ export interface Laid { column: Column; index: number; kind: Kind; width: number
 
 // Sentences wrap; names do not. A name may have blanks in its brackets, a sentence has them between words.
 export function kindOf(column: Column, rows: Cell[][], index: number): Kind {
+  if (column.added) return column.type === "string" ? "word" : "number";
   if (column.type !== "string") return isNumber(column.type) ? "number" : "word";
   let longest = 0, sentences = 0, n = 0;
   for (const row of rows.slice(0, SAMPLE)) {
@@ -62,7 +63,7 @@ function least(laid: Laid): number {
   return laid.width;
 }
 
-const NARROW = 560, KEPT = 2;
+const NARROW = 940, KEPT = 2;
 
 // The columns that are shown, and their widths. Details go first when the room is short; a choice of the reader counts
 // more. Returns too how many went.

@@ -7,6 +7,7 @@ import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Rows } from "../app/rows";
+import { kernelClass } from "./names";
 import { deviceWord, rankList } from "./ranks";
 import { treeOf } from "./tree";
 
@@ -25,7 +26,7 @@ function stackRows(rows: Rows, several: boolean) {
 
 function Stacks(props: { rows: Rows; several: boolean }) {
   const { route, run } = useApp();
-  const root = useMemo(() => treeOf(stackRows(props.rows, props.several), "all", () => "compute"), [props.rows]);
+  const root = useMemo(() => treeOf(stackRows(props.rows, props.several), "all", kernelClass), [props.rows]);
   return (
     <Flame
       title="Device time under each stack of annotations"

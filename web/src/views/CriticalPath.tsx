@@ -7,6 +7,7 @@ import { Head } from "../app/Head";
 import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { useBaseRows } from "./both";
 import { rankList } from "./ranks";
 import { BOUND_WORDS } from "./stacks";
 
@@ -34,22 +35,29 @@ function stacks(rows: Rows, across: boolean) {
   return { keys, bars: [...first.values()], series: [...found.values()] };
 }
 
+const tallest = (series: readonly { values: readonly (number | null)[] }[]): number =>
+  Math.max(0, ...(series[0]?.values ?? []).map((_, i) => series.reduce((sum, one) => sum + (one.values[i] ?? 0), 0)));
+
 function Bounds(props: { across: boolean }) {
-  const { route } = useApp();
+  const { route, base } = useApp(), before = useBaseRows("critical-path", { across: props.across || undefined });
+  const there = before && before.all.length > 0 ? stacks(before, props.across) : null;
   return (
     <section class="block chart">
       <Ask verb="critical-path" query={{ across: props.across || undefined }}>
         {(rows) => {
           const { keys, bars, series } = stacks(rows, props.across);
+          const overlap = bars.some((row) => (rows.number(row, "window_ns") ?? 0) > 1.1 * (rows.number(row, "step_ns") ?? Infinity));
           const legend = [...new Map(series.map((one) => [one.cause, one])).values()].map((one) => ({
             name: one.cause,
             color: one.color,
           }));
           return (
+            <>
             <StackedBars
+              most={there ? tallest(there.series) : undefined}
               legend={legend}
               title="What each step waits for"
-              of={`${props.across ? "one path through all ranks" : "the path of each rank"}; click to look at one step`}
+              of={`${props.across ? "one path through all ranks" : "the path of each rank"}${overlap ? ", from the start of a step on the CPU to its last activity: longer than step time, as steps overlap" : ""}; click to look at one step`}
               categories={keys}
               series={series}
               unit="ns"
@@ -64,6 +72,8 @@ function Bounds(props: { across: boolean }) {
                   );
               }}
             />
+            {there && base ? <StackedBars title={`The same of ${base.name}`} of="baseline, same scale" legend={legend} categories={there.keys} series={there.series} most={tallest(series)} unit="ns" /> : null}
+            </>
           );
         }}
       </Ask>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How computing and communicating share each rank's steps, what communication waits for, and the devices.
 import { classColor } from "../ui/colors";
+import { human } from "../ui/format";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, UrlSwitch, VerbTable } from "../app/parts";
@@ -21,9 +22,18 @@ export const place = (rows: Rows, row: Row) => {
   return `rank ${rows.text(row, "rank")}${step === null ? "" : `, step ${step}`}`;
 };
 
+// "Communication is exposed for 42 % to 93 % of a rank's steps, most of it waiting for another rank".
+function exposedWords(rows: Rows): string | null {
+  const shares = rows.all.flatMap((row) => rows.number(row, "exposed_share") ?? []), sum = (name: string) => rows.all.reduce((all, row) => all + (rows.number(row, name) ?? 0), 0);
+  if (shares.length === 0) return null;
+  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => human(share, { type: "ratio", unit: null }));
+  const waits = rows.any("exposed_wait_ns") ? (sum("exposed_wait_ns") > sum("exposed_transfer_ns") ? ", most of it waiting for another rank" : ", most of it transfer") : "";
+  return `Communication is exposed for ${least === most ? least : `${least} to ${most}`} of a rank's ${rows.all.some((row) => rows.cell(row, "step") !== null) ? "step" : "steps"}${most === "0 %" ? "" : waits}`;
+}
+
 const WAITING: readonly Part[] = [
-  ["transfer_ns", "transfer", classColor("communication")],
-  ["synchronizing_ns", "synchronising", classColor("comm_pale")],
+  ["transfer_ns", "as long as on the fastest rank", classColor("communication")],
+  ["synchronizing_ns", "longer than there", classColor("comm_pale")],
 ];
 
 function Stack(props: { title: string; of: string; view: string; by: string; parts: readonly Part[] }) {
@@ -61,7 +71,9 @@ export function Distributed() {
   return (
     <>
       <Head verb="distributed"
-        title="Distributed"
+        title="Steps of ranks"
+        query={{ view: route.query.view ?? "overlap", by }}
+        say={(rows) => exposedWords(rows)}
         lead="How computing and communicating share each rank's steps, and what communication waits for."
       >
         <UrlSwitch name="by" label="bars:" options={BY} />
@@ -75,8 +87,8 @@ export function Distributed() {
           parts={DISTRIBUTED_PARTS}
         />
         <Stack
-          title="Transfer and synchronising"
-          of="transfer lasts as long as the fastest rank needs"
+          title="Communication beyond that of the fastest rank"
+          of="hidden or exposed; of calls that are paired over ranks"
           view="waiting"
           by={by}
           parts={WAITING}

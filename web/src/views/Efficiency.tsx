@@ -49,7 +49,8 @@ function marksOf(rows: Rows, device: string): { mark: Mark; row: Row }[] {
 function roofsOf(roofs: Rows, used: Set<string>): Roof[] {
   const device = roofs.text(roofs.all[0] ?? [], "device");
   return roofs.all
-    .filter((row) => roofs.text(row, "device") === device && used.has(roofs.text(row, "dtype")))
+    .filter((row, i) => roofs.text(row, "device") === device && used.has(roofs.text(row, "dtype"))
+      && roofs.all.findIndex((one) => roofs.text(one, "device") === device && roofs.text(one, "dtype") === roofs.text(row, "dtype")) === i) // ranks have the same
     .map((row) => ({
       name: roofs.text(row, "dtype"),
       rate: roofs.number(row, "peak_flops_per_s") ?? 0,

@@ -36,7 +36,7 @@ function Behind(props: { name: string }) {
   const where = isNamed("name", props.name);
   return (
     <Details name={props.name} close="name">
-      <YourCode name={props.name} label="Your code:" />
+      <YourCode name={props.name} label="Your code, longest call:" />
       <VerbTable
         verb="kernels"
         title="By operator and launch"

@@ -6,6 +6,7 @@ import type { Cell } from "../model";
 import { human } from "../ui/format";
 import { SERIES } from "../ui/colors";
 import { Areas, Lines } from "../ui/charts";
+import type { Query } from "../app/api";
 import { chosen, useApp } from "../app/context";
 import { useTable } from "../app/hooks";
 import { quoted } from "../app/links";
@@ -16,6 +17,7 @@ import { Rows } from "../app/rows";
 import type { Row } from "../app/rows";
 import { wordsOf } from "../app/words";
 import { bandsOf, OPERATORS, OTHERS, UNSEEN } from "./bands";
+import { useBaseRows } from "./both";
 import { Snapshot } from "./Snapshot";
 
 const CURVES: readonly [column: string, name: string][] = [
@@ -176,15 +178,22 @@ function Below(props: { place: Place }) {
   );
 }
 
-function Drawn(props: { rows: Rows; place: Place; says: string }) {
-  const { route } = useApp();
-  const modules = route.query.curves === "modules";
-  const series = useMemo(() => seriesOf(props.rows, modules), [props.rows, modules]);
+// The curves of the baseline from where those of this run begin, dashed.
+function besides(rows: Rows, before: Rows | null, modules: boolean, name: string) {
+  const own = seriesOf(rows, modules), start = (list: typeof own) => Math.min(...list.flatMap((one) => one.points.slice(0, 1).map(([at]) => at)));
+  const others = before ? seriesOf(before, modules) : [], shift = others.length > 0 ? start(own) - start(others) : 0;
+  return [...own, ...others.map((one, i) => ({ ...one, color: SERIES[(own.length + i) % SERIES.length] ?? one.color, name: `${one.name}, ${name}`, dashed: true, points: one.points.map(([at, value]): [number, number] => [at + shift, value]) }))];
+}
+
+function Drawn(props: { rows: Rows; place: Place; says: string; query: Query }) {
+  const { route, base } = useApp();
+  const modules = route.query.curves === "modules", before = useBaseRows("memory-curve", props.query);
+  const series = useMemo(() => besides(props.rows, before, modules, base?.name ?? ""), [props.rows, before, modules]);
   const hasModules = props.rows.distinct("component").some(isModule);
   return (
     <Lines
       title={`Memory of ${props.place.device}`}
-      of={`at most ${props.says}; drag to list what was allocated then`}
+      of={`at most ${props.says}; drag to list what was allocated then${before && base ? `; dashed: ${base.name}, from the same start` : ""}`}
       actions={
         <>
           <UrlSwitch name="memory" label="show:" options={SHOWN} />
@@ -237,21 +246,47 @@ function Held(props: { rows: Rows; place: Place; says: string }) {
   );
 }
 
+// The same of the baseline.
+function HeldBefore(props: { place: Place; query: Query }) {
+  const { base } = useApp(), rows = useBaseRows("memory-curve", props.query), first = rows?.all[0];
+  if (!rows || !base || !first) return null;
+  const component = rows.cell(first, "component"), drawn = bandsOf(rows, (row) => rows.cell(row, "component") === component, false, OPERATORS), peak = drawn.xs[drawn.peak];
+  return (
+    <Areas
+      title={`The same of ${base.name}`}
+      of="baseline"
+      xs={drawn.xs}
+      end={drawn.end}
+      bands={[...drawn.bands].reverse()}
+      above={{ name: "reserved", values: drawn.reserved }}
+      moments={peak === undefined ? [] : [{ at: peak, name: "peak" }]}
+      xUnit="ns"
+      yUnit="bytes"
+    />
+  );
+}
+
 function Curve(props: { place: Place; peaks: Rows }) {
   const { route } = useApp();
   const { place } = props;
   const byOperator = route.query.memory === "operators";
   const query = { rank: place.rank || undefined, where: `device == ${quoted(place.device)}` };
+  const bands = { view: "operators", points: 1000, bands: 8, top: "all" };
   const says = peakWords(props.peaks, place);
   return (
     <section class="block chart" data-verb={byOperator ? "memory-operators" : undefined}>
       {byOperator ? (
-        <Ask verb="memory-curve" query={{ ...query, view: "operators", points: 1000, bands: 8, top: "all" }}>
-          {(rows) => <Held rows={rows} place={place} says={says} />}
+        <Ask verb="memory-curve" query={{ ...query, ...bands }}>
+          {(rows) => (
+            <>
+              <Held rows={rows} place={place} says={says} />
+              <HeldBefore place={place} query={{ ...query, ...bands }} />
+            </>
+          )}
         </Ask>
       ) : (
         <Ask verb="memory-curve" query={query}>
-          {(rows) => <Drawn rows={rows} place={place} says={says} />}
+          {(rows) => <Drawn rows={rows} place={place} says={says} query={query} />}
         </Ask>
       )}
     </section>

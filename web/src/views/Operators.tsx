@@ -2,7 +2,7 @@
 // Which operators take the time: bars of one measure, the table by name, shapes or call stack, and what is behind
 // one operator: shapes, call stacks, kernels, calls.
 import { useState } from "preact/hooks";
-import { classColor } from "../ui/colors";
+import { classColor, classOf } from "../ui/colors";
 import { analysisOf, useApp } from "../app/context";
 import { isNamed } from "../app/links";
 import { framesOf } from "../app/frames";
@@ -56,7 +56,7 @@ function Charts() {
               column={measure.value}
               share={measure.share}
               n={n}
-              color={() => classColor(measure.value.startsWith("host") ? "host" : "compute")}
+              color={(row) => classColor(measure.value.startsWith("host") ? "host" : classOf(rows.text(row, "name")) === "communication" ? "communication" : "compute")}
               onClick={(row) => go(linkWith(route, { name: rows.text(row, "name") }))}
             />
           </section>
@@ -89,7 +89,7 @@ function Behind(props: { name: string }) {
   const hasStacks = analysisOf(app, "operators")?.schemas.some((schema) => schema.name === "stack");
   return (
     <Details name={props.name} close="name">
-      <YourCode name={props.name} column="origin_op" label="Your code:" />
+      <YourCode name={props.name} column="origin_op" label="Your code, longest call:" />
       <VerbTable verb="operators" title="By input shapes" query={{ by: "shape", where }} hide={["name"]} height={180} />
       {hasStacks ? <Stacks where={where} /> : null}
       <VerbTable
@@ -110,8 +110,8 @@ function Behind(props: { name: string }) {
 }
 
 export function Operators() {
-  const { route } = useApp();
-  const by = route.query.by ?? "name";
+  const { route, run } = useApp();
+  const by = route.query.by ?? "name", deviceless = run.workers.every((worker) => !worker.device);
   const choices = choicesOf(useParam("operators", "by"));
   const open = (rows: Rows, row: Row) => go(linkWith(route, { name: rows.text(row, "name") }));
   const chosenName = route.query.name;
@@ -131,6 +131,7 @@ export function Operators() {
             query={{ by }}
             code={by === "name" ? "op" : undefined}
             onRow={open}
+            compared={{ verb: "operators", query: { by: "name" }, key: "name", measure: deviceless ? "host_self_ns" : "device_self_ns" }}
             tools={<UrlSwitch name="by" label="group by:" options={choices} />}
           />
         </div>

@@ -133,7 +133,7 @@ function Backward(props: { name: string; rank: string | undefined; column: strin
   if (!line?.forward || typeof id !== "string") return null;
   return (
     <div class="code-of">
-      <span class="dim">{FORWARD}</span> <CodeLine source={line.source} event={id} />
+      <span class="dim">{FORWARD.replace("code,", "code, longest call,")}</span> <CodeLine source={line.source} event={id} />
       <details class="code-stack">
         <summary>call stack</summary>
         <Frames frames={line.frames} own={line.source} />

@@ -7,7 +7,7 @@ import { resolve } from "../colors";
 import { sans, textWidth, useTheme, useWidth } from "../hooks";
 import { Frame, type FrameProps, full, shown, tick, type Unit } from "./frame";
 
-export interface Line { name: string; color: string; points: [number, number | null][]; stepped?: boolean; fill?: boolean }
+export interface Line { name: string; color: string; points: [number, number | null][]; stepped?: boolean; fill?: boolean; dashed?: boolean }
 
 export interface PlaceMark { at: number; text: string; color: string }
 
@@ -54,6 +54,7 @@ function drawPeaks(plot: uPlot, props: LinesProps): void {
     const width = textWidth(text, sans(11, 600)) * scale, left = Math.min(x + 6 * scale, plot.bbox.left + plot.bbox.width - width);
     ctx.strokeStyle = ctx.fillStyle = resolve(line.color);
     ctx.lineWidth = 2 * scale;
+    ctx.setLineDash([]);
     ctx.beginPath();
     ctx.arc(x, y, 4 * scale, 0, 2 * Math.PI);
     ctx.stroke();
@@ -115,7 +116,7 @@ function options(props: LinesProps, width: number, height: number): uPlot.Option
         return {
           label: line.name, stroke: color, width: 1.5, spanGaps: true,
           points: { show: line.points.length <= 40, size: 5, fill: color },
-          ...(paths ? { paths } : {}), ...(line.fill ? { fill: color + "26" } : {}),
+          ...(paths ? { paths } : {}), ...(line.fill ? { fill: color + "26" } : {}), ...(line.dashed ? { dash: [5, 4] } : {}),
           value: (_: uPlot, value: number | null) => value === null ? "" : full(value, props.yUnit),
         } as uPlot.Series;
       }),
