@@ -85,12 +85,12 @@ static void cache_write(const char *path, const void *bytes, size_t n)
 	close(fd);
 }
 
-/* The one regular file below a folder, two levels deep at most. */
+/* The file of the trace below a folder, two levels deep at most. Parts that were kept beside it go: they would answer for it. */
 static bool cache_find(const char *dir, int depth, char *ret_path, size_t cap)
 {
 	DIR *stream = opendir(dir);
 	bool found = false;
-	for (struct dirent *entry; stream && !found && (entry = readdir(stream));) {
+	for (struct dirent *entry; stream && (entry = readdir(stream));) {
 		if (entry->d_name[0] == '.')
 			continue;
 		char path[512];
@@ -98,11 +98,13 @@ static bool cache_find(const char *dir, int depth, char *ret_path, size_t cap)
 		struct stat info;
 		if (stat(path, &info))
 			continue;
-		if (S_ISREG(info.st_mode) && strcmp(path, cache.trace)) {
+		if (S_ISREG(info.st_mode) && strstr(entry->d_name, HT_CACHE_BESIDE)) {
+			unlink(path);
+		} else if (S_ISREG(info.st_mode) && strcmp(path, cache.trace)) {
 			snprintf(ret_path, cap, "%s", path);
 			found = true;
 		} else if (S_ISDIR(info.st_mode) && depth) {
-			found = cache_find(path, depth - 1, ret_path, cap);
+			found |= cache_find(path, depth - 1, ret_path, cap);
 		}
 	}
 	if (stream)
@@ -132,6 +134,7 @@ static void cache_open(size_t i_question, struct fuzz_text *ret_dump)
 	fuzz_run(ctx, set, "events", "csv", NULL);
 	ht_close(set);
 	fuzz_ctx_done(ctx);
+	FUZZ_REQUIRE(cache_find(cache.dir, 2, cache.cache, sizeof cache.cache));
 }
 
 static void cache_clean(void)
@@ -148,7 +151,6 @@ static void cache_prepare(void)
 	snprintf(cache.trace, sizeof cache.trace, "%s/trace.json", cache.dir);
 	cache_write(cache.trace, cache_trace, sizeof cache_trace - 1);
 	cache_open(ht_n_analyses(), &cache.dump);
-	FUZZ_REQUIRE(cache_find(cache.dir, 2, cache.cache, sizeof cache.cache));
 	int fd = open(cache.cache, O_RDONLY | O_CLOEXEC);
 	char buf[65536];
 	for (ssize_t n; (n = read(fd, buf, sizeof buf)) > 0;)

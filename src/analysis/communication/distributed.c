@@ -746,6 +746,8 @@ static enum ht_status finish_pairs(
         struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	struct job j = { .run = run, .parts = parts };
+	HT_TRY(ht_table_set_method(
+	        table, "transfer takes as long as on the fastest rank; the rest is waiting"));
 	HT_TRY(read_ops(&j));
 	HT_TRY(pair_ops(&j));
 	if (ht_run_is(run, "view", "waiting"))

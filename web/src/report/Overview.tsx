@@ -61,7 +61,7 @@ export function Advice({ report }: { report: Report }) {
   const rows = new Rows(table);
   return (
     <section class="rp-block" id="advice">
-      <h2>Advice <span class="dim">sorted by the upper bound on savings per step; bounds overlap</span></h2>
+      <h2>Advice <span class="dim">upper bounds on savings per step, largest first, symptoms last; they overlap</span></h2>
       <ul class="rp-advice">{findingsOf(rows).map(one => (
         <li key={one.label}>
           <div><b>{one.heading}</b><p class="dim">{capital(one.advice)}</p></div>

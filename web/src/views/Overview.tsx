@@ -297,7 +297,7 @@ function LookFirst() {
     <section class="block">
       <div class="block-head">
         <h2>
-          Advice <span class="method">sorted by the upper bound on savings per step; bounds overlap</span>
+          Advice <span class="method">upper bounds on savings per step, largest first, symptoms last; they overlap</span>
         </h2>
       </div>
       <Ask verb="advice" brief empty={<p>No check found anything.</p>}>
