@@ -320,6 +320,15 @@ static enum ht_status read_perfetto(struct ht_builder *builder, const struct ht_
 	return status;
 }
 
+/* Next to no bytes that are no text: JSON that is damaged at its start may look like one packet, but no packet follows. */
+static bool is_text(const unsigned char *p, size_t n)
+{
+	size_t n_odd = 0;
+	for (size_t i = 0; i < n; i++)
+		n_odd += p[i] >= 0x7f || (p[i] < ' ' && !memchr("\t\r\n", p[i], 3));
+	return n_odd < n / 64 + 1;
+}
+
 /* A first packet whose fields make sense: a length that fits, and fields that packets have. */
 static bool sniff(const struct ht_head *head)
 {
@@ -335,6 +344,8 @@ static bool sniff(const struct ht_head *head)
 		return false;
 	size_t left = head->n - n_head;
 	if (head->is_all && length > left && left < 2)
+		return false;
+	if (length < left && p[n_head + length] != p[0] && is_text(p, head->n))
 		return false;
 	struct ht_wire wire = { .p = p + n_head,
 		.end = p + n_head + (length < left ? length : left) };
