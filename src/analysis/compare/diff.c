@@ -228,8 +228,11 @@ static enum ht_status count_rank(struct ht_run *run, struct ht_part *part)
 		.paths = options.by == HT_BY_PATH ? part->facts[PATHS] : NULL };
 	if (options.gpu && !run->policy->compares_counts) {
 		HT_TRY(ht_use_facts_put(run, false, part->facts[USE]));
-		HT_TRY(ht_work_lines_put(run, part->facts[LINES]));
-		HT_TRY(ht_line_times_put(run, part->facts[LINE_TIMES]));
+		/* causes have names, not paths */
+		if (options.by != HT_BY_PATH) {
+			HT_TRY(ht_work_lines_put(run, part->facts[LINES]));
+			HT_TRY(ht_line_times_put(run, part->facts[LINE_TIMES]));
+		}
 	}
 	return (run->policy->compares_counts ? ht_profile_put_rows : ht_profile_put)(
 	        run, &options, &tables);
