@@ -73,9 +73,8 @@ static bool set_value(struct opts *opts, size_t index, const char *value)
 {
 	const struct opt *opt = &opts->list[index];
 	/* nobody means that: a variable of a script was not set */
-	if (*value == '\0' && opt->value != NULL &&
-	        (strcmp(opt->value, "FILE") == 0 || strcmp(opt->value, "DIR") == 0)) {
-		cli_say("--%s needs a name: it is empty", opt->name);
+	if (*value == '\0') {
+		cli_say("--%s is empty. Give it a value, or leave it out", opt->name);
 		return false;
 	}
 	if (!opt->from_library && opt->choices != NULL && !choice_has(opt->choices, value)) {

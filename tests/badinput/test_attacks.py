@@ -163,7 +163,8 @@ def test_repeated_output_over_a_link(tmp_path):
     assert (tmp_path / "real.csv").read_text().startswith("rank") and (tmp_path / "out.csv").is_symlink()
 
 
-def test_an_empty_name_of_a_result():
-    for words in (["-o", ""], ["--output="]):
-        done = support.run("summary", EXAMPLE, "--no-cache", *words)
-        assert done.returncode == 2 and b"--output needs a name: it is empty" in done.stderr
+@pytest.mark.parametrize("words", [["-o", ""], ["--output="], ["--attach", ""], ["--rank="], ["--step", ""], ["--where", ""], ["--sort="], ["--hta-compat="]])
+def test_an_empty_value_is_a_variable_that_was_not_set(words):
+    done = support.run("temporal-breakdown", EXAMPLE, "--no-cache", *words)
+    name = "--output" if words[0] == "-o" else words[0].rstrip("=")
+    assert done.returncode == 2 and f"{name} is empty. Give it a value, or leave it out".encode() in done.stderr and not done.stdout
