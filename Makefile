@@ -108,7 +108,7 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS each
 	@tools/setup fuzz
 	@CC=clang tools/configure build-fuzz -Dfuzz=true -Dbuildtype=debugoptimized \
 		-Ddefault_library=static -Db_lundef=false
-	@ninja -C build-fuzz --quiet
+	@ninja -C build-fuzz --quiet fuzzers
 	@tools/run_fuzz build-fuzz $(FUZZ_SECONDS)
 
 attack: ## damaged and hostile traces, kills, hard shapes, for ATTACK_SECONDS with ATTACK_SEED
