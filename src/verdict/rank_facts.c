@@ -37,20 +37,15 @@ static int64_t major_of(struct ht_run *run, const struct ht_device *device)
 
 static enum ht_status put_gpus(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
-	struct ht_run whole = *run;
 	struct ht_gpu_summary *list = NULL;
 	struct ht_traits traits;
-	struct ht_frame frame;
 	size_t n = 0;
 	if (!bounds->n)
 		return HT_OK;
-	/* any kernel may run in a step, whoever launched it */
-	whole.step = "all";
-	HT_TRY(ht_frame_make_gpu(&whole, &frame));
 	HT_TRY(ht_traits_init(run, run->trace, &traits));
 	const struct ht_gpu_window window = { bounds->list[0].start,
 		bounds->list[bounds->n - 1].end, true };
-	HT_TRY(ht_gpu_summary_make(run, &frame, &traits, &window, &list, &n));
+	HT_TRY(ht_gpu_summary_make(run, &traits, &window, &list, &n));
 	for (size_t i = 0; i < n; i++) {
 		ht_table_row(table);
 		ht_table_put_known(table, HT_FOUND_GPU_DEVICE, list[i].device, -1);

@@ -295,8 +295,8 @@ static void put_part(ht_table *table, size_t column, int64_t ns, size_t n_steps)
 		ht_table_put_i64(table, column, ns);
 }
 
-static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, const struct ht_bounds *bounds, ht_table *table)
+static enum ht_status put_gpus(struct ht_run *run, struct ht_traits *traits,
+        const struct ht_bounds *bounds, ht_table *table)
 {
 	struct ht_gpu_summary *list = NULL;
 	size_t n = 0;
@@ -304,7 +304,7 @@ static enum ht_status put_gpus(struct ht_run *run, const struct ht_frame *frame,
 		return HT_OK;
 	const struct ht_gpu_window window = { bounds->list[0].start,
 		bounds->list[bounds->n - 1].end, false };
-	HT_TRY(ht_gpu_summary_make(run, frame, traits, &window, &list, &n));
+	HT_TRY(ht_gpu_summary_make(run, traits, &window, &list, &n));
 	for (size_t i = 0; i < n; i++) {
 		const struct ht_gpu_summary *s = &list[i];
 		const struct ht_device *device = s->properties;
@@ -402,7 +402,7 @@ static enum ht_status break_down(struct ht_run *run, struct ht_part *part)
 		return put_exported(run, ht_run_is(run, "view", "mean"), table);
 	HT_TRY(ht_bounds_choose(run, &bounds));
 	if (ht_run_is(run, "view", "gpu"))
-		return put_gpus(run, &frame, &traits, &bounds, table);
+		return put_gpus(run, &traits, &bounds, table);
 	HT_TRY(ht_busy_make(run, &frame, &traits, &times));
 	HT_TRY(ht_busy_split(run, &bounds, &times, &ns));
 	return ht_run_is(run, "view", "mean") ? put_mean(run, table, &bounds, ns)

@@ -11,6 +11,8 @@
 #include "base/sort.h"
 #include "json/text.h"
 #include "model/device/gpu_work.h"
+#include "model/device/launch.h"
+#include "base/search.h"
 
 #include <math.h>
 
@@ -97,10 +99,10 @@ static bool is_kernel(const struct ht_trace *t, const struct ht_work *w)
 	       (w->class_ == HT_CLASS_COMPUTE || w->class_ == HT_CLASS_COMM);
 }
 
-static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
-        struct ht_traits *traits, const struct ht_device_work *device,
+static enum ht_status summarise(struct ht_run *run, const struct ht_device_work *device,
         const struct ht_gpu_window *window, struct ht_gpu_summary *s)
 {
+	const struct ht_trace *t = run->trace;
 	size_t n = 0;
 	struct ht_interval *busy = ht_arena_room(run->scratch, (device->work.n + 1) * sizeof *busy);
 	struct estimates e = { 0 };
@@ -114,12 +116,6 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 		if (!is_kernel(t, w))
 			continue;
 		struct ht_interval in = clip(w, window);
-		int64_t ns = ht_sub_sat(w->end, w->start);
-		s->n_kernels++;
-		ht_sum(&s->kernel_ns, ns);
-		enum ht_core core = ht_traits_runs_on(traits, w->row, false);
-		ht_sum(&s->tc_ns, core == HT_CORE_TENSOR ? ns : 0);
-		ht_sum(&s->unclear_ns, core == HT_CORE_UNKNOWN ? ns : 0);
 		if (in.end <= in.start)
 			continue;
 		busy[n++] = in;
@@ -137,20 +133,48 @@ static enum ht_status summarise(struct ht_run *run, const struct ht_trace *t,
 	return HT_OK;
 }
 
-enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, const struct ht_gpu_window *window,
-        struct ht_gpu_summary **ret_list, size_t *ret_n)
+/* The kernels of the chosen steps, as the list of kernels has them; devices ascend. */
+static enum ht_status count_kernels(
+        struct ht_run *run, struct ht_traits *traits, struct ht_gpu_summary *list, size_t n)
 {
+	const struct ht_trace *t = run->trace;
+	struct ht_frame frame;
+	HT_TRY(ht_frame_make_gpu(run, &frame));
+	for (size_t i = 0; i < frame.n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[frame.gpu[i]];
+		size_t at = HT_LOWER_BOUND(k, n, list[k].device < gpu->device);
+		if (!ht_is_counted_kernel(t, gpu) || at == n)
+			continue;
+		int64_t ns = t->dur_ns[gpu->row];
+		enum ht_core core = ht_traits_runs_on(traits, gpu->row, false);
+		list[at].n_kernels++;
+		ht_sum(&list[at].kernel_ns, ns);
+		ht_sum(&list[at].tc_ns, core == HT_CORE_TENSOR ? ns : 0);
+		ht_sum(&list[at].unclear_ns, core == HT_CORE_UNKNOWN ? ns : 0);
+	}
+	return HT_OK;
+}
+
+enum ht_status ht_gpu_summary_make(struct ht_run *run, struct ht_traits *traits,
+        const struct ht_gpu_window *window, struct ht_gpu_summary **ret_list, size_t *ret_n)
+{
+	struct ht_run whole = *run;
+	struct ht_frame frame;
 	struct ht_devices devices = { 0 };
 	size_t n = 0;
-	HT_TRY(ht_devices_find(run, frame, &devices));
+	/* any kernel may run in a step, whoever launched it */
+	whole.step = "all";
+	HT_TRY(ht_frame_make_gpu(&whole, &frame));
+	HT_TRY(ht_devices_find(run, &frame, &devices));
 	struct ht_gpu_summary *list = ht_arena_alloc(run->scratch, (devices.n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < devices.n; i++) {
-		HT_TRY(summarise(run, frame->trace, traits, &devices.list[i], window, &list[n]));
-		n += list[n].n_kernels > 0;
-	}
+	for (size_t i = 0; i < devices.n; i++)
+		HT_TRY(summarise(run, &devices.list[i], window, &list[i]));
+	HT_TRY(count_kernels(run, traits, list, devices.n));
+	for (size_t i = 0; i < devices.n; i++)
+		if (list[i].n_kernels || list[i].busy_ns)
+			list[n++] = list[i];
 	*ret_list = list;
 	*ret_n = n;
 	return HT_OK;

@@ -6,8 +6,8 @@
  *   SM           integral of the blocks per SM of what runs, at most 1 at any time
  *   occupancy    mean of the kernels' estimated achieved occupancy, weighted by their time
  *   tensor cores time of kernels that run on them, of the time of all (sums of durations)
- * Each is over the part of a kernel inside the window, but the last, which is over whole kernels. What no kernel says is
- * not estimated.
+ * Each is over the part of a kernel inside the window, but the last, which is over the kernels of the chosen steps, as kernels lists them. What no
+ * kernel says is not estimated.
  */
 #ifndef HT_MODEL_DEVICE_GPU_SUMMARY_H
 #define HT_MODEL_DEVICE_GPU_SUMMARY_H
@@ -31,10 +31,10 @@ struct ht_gpu_window {
 	bool only_times; /* sm_efficiency and occupancy_pct are not asked for, and NaN */
 };
 
-/* One per device that ran a kernel of the frame, ascending. Memory in scratch. */
-enum ht_status ht_gpu_summary_make(struct ht_run *run, const struct ht_frame *frame,
-        struct ht_traits *traits, const struct ht_gpu_window *window,
-        struct ht_gpu_summary **ret_list, size_t *ret_n) HT_MUST_USE;
+/* One per device that ran a kernel in the window or of the chosen steps, ascending. Memory in scratch. */
+enum ht_status ht_gpu_summary_make(struct ht_run *run, struct ht_traits *traits,
+        const struct ht_gpu_window *window, struct ht_gpu_summary **ret_list,
+        size_t *ret_n) HT_MUST_USE;
 /* "9.0", NULL: the file does not say. Memory in scratch. */
 const char *ht_gpu_capability(
         struct ht_run *run, const struct ht_trace *trace, const struct ht_device *device);
