@@ -2165,7 +2165,7 @@ class Session:
             late_steps: steps in which it is late
             steps: steps with collectives
             cause: kernel or host: what explains a candidate's delay
-            cause_name: the kernel, or the annotation on the host
+            cause_name: the kernel, or the annotation or function on the host
             cause_ns [ns]: its time per step above the median of the other ranks of its group
             cause_row: index of its longest event in the rank's trace
             collectives: collectives that could be compared
@@ -2178,7 +2178,7 @@ class Session:
             gpu_excess_ns [ns]: GPU time per step above the median of the other ranks of its group
             gpu_excess_name: GPU activity with the largest such time
             host_excess_ns [ns]: host time per step, without CUDA calls, above the median of the other ranks of its group
-            host_excess_name: annotation with the largest such time
+            host_excess_name: annotation or function with the largest such time
         """
         ...
     def distributed(

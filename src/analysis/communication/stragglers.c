@@ -66,7 +66,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(RANK_CAUSE, "cause", HT_STR, HT_MEASURE,                                            \
 	        "kernel or host: what explains a candidate's delay", NULL)                         \
 	COLUMN(RANK_CAUSE_NAME, "cause_name", HT_STR, HT_MEASURE,                                  \
-	        "the kernel, or the annotation on the host", NULL)                                 \
+	        "the kernel, or the annotation or function on the host", NULL)                     \
 	COLUMN(RANK_CAUSE_NS, "cause_ns", HT_DURATION, HT_MEASURE,                                 \
 	        "its time per step above the median of the other ranks of its group", NULL)        \
 	COLUMN(RANK_CAUSE_ROW, "cause_row", HT_I64, HT_DETAIL,                                     \
@@ -93,7 +93,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "ranks of its group",                                                              \
 	        NULL)                                                                              \
 	COLUMN(RANK_HOST_EXCESS_NAME, "host_excess_name", HT_STR, HT_DETAIL,                       \
-	        "annotation with the largest such time", NULL)
+	        "annotation or function with the largest such time", NULL)
 HT_COLUMNS(rank_columns, RANK_COLUMNS);
 
 #define COLLECTIVE_COLUMNS(COLUMN)                                                                 \

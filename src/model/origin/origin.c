@@ -38,18 +38,6 @@ const char *ht_module_via_name(enum ht_module_via via)
 	return names[via];
 }
 
-/* By string id, as names repeat by the million: 0 not looked at yet, 1 no, 2 yes. */
-static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *user)
-{
-	uint8_t *known = *(uint8_t *const *)user;
-	uint32_t id = t->name[row];
-	if (t->kind[row] != HT_KIND_PYTHON || id == HT_NO_STR)
-		return false;
-	if (!known[id])
-		known[id] = ht_is_own_line(ht_str(t, id)) ? 2 : 1;
-	return known[id] == 2;
-}
-
 enum ht_status ht_lines_make(
         struct ht_run *run, const struct ht_trace *t, const uint32_t **ret_lines)
 {
@@ -62,7 +50,7 @@ enum ht_status ht_lines_make(
 	if (!known)
 		return ht_fail_nomem(run->ctx);
 	enum ht_status status =
-	        ht_tree_nearest(run->ctx, t, is_own_line, &known, run->scratch, &lines);
+	        ht_tree_nearest(run->ctx, t, ht_is_own_call, &known, run->scratch, &lines);
 	ht_mem_free(run->ctx->mem, known, n);
 	*ret_lines = lines;
 	return status;

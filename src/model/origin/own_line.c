@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "store/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,4 +77,16 @@ static bool is_library_frame(const char *name)
 bool ht_is_own_line(const char *name)
 {
 	return !is_library_frame(name) && strchr(name, '(');
+}
+
+/* 0 not looked at yet, 1 no, 2 yes. */
+bool ht_is_own_call(const struct ht_trace *t, uint32_t row, const void *user)
+{
+	uint8_t *known = *(uint8_t *const *)user;
+	uint32_t id = t->name[row];
+	if (t->kind[row] != HT_KIND_PYTHON || id == HT_NO_STR)
+		return false;
+	if (!known[id])
+		known[id] = ht_is_own_line(ht_str(t, id)) ? 2 : 1;
+	return known[id] == 2;
 }

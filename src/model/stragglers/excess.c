@@ -4,6 +4,7 @@
  */
 #include "model/stragglers/excess.h"
 #include "model/communication/comm_calls.h"
+#include "model/origin/own_line.h"
 #include "model/numbers/interval.h"
 #include "model/numbers/stats.h"
 #include "base/checked.h"
@@ -68,10 +69,17 @@ static void sum_gpu(const struct ht_frame *frame, struct profile *profile)
 	}
 }
 
-static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *user)
+/* What has time of its own: an annotation, or a function of the user's own code. */
+static bool is_named(const struct ht_trace *trace, uint32_t row, const void *known)
 {
-	(void)user;
-	return trace->kind[row] == HT_KIND_ANNOTATION || ht_kind_is_call(trace->kind[row]);
+	return trace->kind[row] == HT_KIND_ANNOTATION ? trace->name[row] != HT_NO_STR
+	                                              : ht_is_own_call(trace, row, known);
+}
+
+static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *known)
+{
+	return ht_kind_is_call(trace->kind[row]) || trace->kind[row] == HT_KIND_ANNOTATION ||
+	       is_named(trace, row, known);
 }
 
 /* When calls of the host communicate, merged: whoever waits for them on another thread has nothing of his own to do. */
@@ -95,7 +103,7 @@ static enum ht_status find_comm_times(
 	return HT_OK;
 }
 
-/* A row's time is taken off the annotation around it; not off one around another API call, whose time has
+/* A row's time is taken off the annotation or function around it; not off one around another API call, whose time has
  * been taken off already. */
 static enum ht_status sum_host(
         struct ht_run *run, const struct ht_frame *frame, struct profile *profile)
@@ -103,24 +111,25 @@ static enum ht_status sum_host(
 	const struct ht_trace *trace = frame->trace;
 	uint32_t *payer = NULL;
 	const int64_t *ends = NULL;
-	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, NULL, run->scratch, &payer));
+	uint8_t *known = ht_arena_alloc(run->scratch, trace->n_string_offsets + 1);
+	if (!known)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, &known, run->scratch, &payer));
 	struct comm_times comm = { 0 };
 	HT_TRY(ht_ends_find(run, trace, &ends));
 	HT_TRY(find_comm_times(run, trace, &comm));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
-		bool annotation = trace->kind[row] == HT_KIND_ANNOTATION;
-		if (!annotation && !ht_kind_is_call(trace->kind[row]))
+		if (!is_payer(trace, row, &known))
 			continue;
 		int64_t dur_ns = ends[row] - trace->ts_ns[row];
 		if (comm.n)
 			dur_ns -=
 			        ht_interval_within(comm.list, comm.n, trace->ts_ns[row], ends[row]);
-		if (annotation && trace->name[row] != HT_NO_STR)
+		if (is_named(trace, row, &known))
 			see(trace, profile, row, dur_ns);
 		uint32_t up = payer[row];
-		if (up != HT_NONE && trace->kind[up] == HT_KIND_ANNOTATION &&
-		        trace->name[up] != HT_NO_STR)
+		if (up != HT_NONE && is_named(trace, up, &known))
 			ht_sum(&profile->ns[trace->name[up]], -dur_ns);
 	}
 	return HT_OK;

@@ -4,7 +4,7 @@
  *
  * Two profiles per rank, time by name over the frame:
  *   gpu   durations of GPU work except communication, by short name
- *   host  time inside an annotation, without annotations nested in it and without runtime and driver
+ *   host  time inside an annotation, or a function of the user's own code (own_line.h), without those nested in it and without runtime and driver
  *         calls (a host that waits for the GPU waits in one of those), and without the time in which the host's own
  *         calls communicate (comm_calls.h), which a thread waits for in nothing that is recorded; ProfilerStep rows
  *         count as one
@@ -29,7 +29,8 @@ struct ht_excess {
 /* The columns of the two profiles of one rank, and writing them: what per_rank contributes. */
 #define HT_EXCESS_COLUMNS(COLUMN)                                                                  \
 	COLUMN(HT_EXCESS_HOST, "host", HT_BOOL, HT_KEY, "on the host, or on the GPU", NULL)        \
-	COLUMN(HT_EXCESS_NAME, "name", HT_STR, HT_KEY, "annotation, or GPU activity", NULL)        \
+	COLUMN(HT_EXCESS_NAME, "name", HT_STR, HT_KEY, "annotation, function or GPU activity",     \
+	        NULL)                                                                              \
 	COLUMN(HT_EXCESS_NS, "ns", HT_DURATION, HT_MEASURE, "time of that name", NULL)             \
 	COLUMN(HT_EXCESS_ROW, "row", HT_I64, HT_DETAIL, "its longest event", NULL)                 \
 	COLUMN(HT_EXCESS_LONGEST_NS, "longest_ns", HT_DURATION, HT_DETAIL,                         \
