@@ -161,13 +161,22 @@ static struct gap gap_of(const struct ht_advice *a, size_t kind, bool without_wa
 	return gap;
 }
 
+/* Whether a rank idles for longer because the other one computes for longer: that is most of the difference. */
+static bool is_other_side(const struct ht_advice *a, const struct gap *idle)
+{
+	int64_t more_ns =
+	        ht_sub_sat(uneven_ns(a, idle->least, 0, false), uneven_ns(a, idle->most, 0, false));
+	return more_ns >= idle->ns / 2;
+}
+
 /* Waiting for others is their doing, and who hides less of a transfer may wait less: communication is uneven where it is with
  * waits and without. Where they are not known, ranks that go on together communicate alone for as long as others have more to
  * do, so that it is the other side of computing or idling less, unless it is far more than that. */
 static struct gap largest_gap(const struct ht_advice *a)
 {
 	struct gap computing = gap_of(a, 0, false), idle = gap_of(a, 1, false);
-	struct gap comm = gap_of(a, 2, false), cause = idle.ns > computing.ns ? idle : computing;
+	struct gap comm = gap_of(a, 2, false);
+	struct gap cause = idle.ns > computing.ns && !is_other_side(a, &idle) ? idle : computing;
 	int64_t least_ns = cause.ns;
 	if (a->f.knows_waits) {
 		struct gap transfer = gap_of(a, 2, true);
