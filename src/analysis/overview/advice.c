@@ -14,10 +14,11 @@
  *   slow-rank          a straggler (own_time.h)
  *   late-votes         one rank's duration is the shortest beyond chance (votes.h) in three collectives, in 10 % of them
  *                      and three times as often as any other's
- *   imbalance          most - least computing, idle time or communication over ranks > 5 % of the mean span; waits for ranks
- *                      do not count, and where they are not known communication must be twice as far apart as the others
+ *   imbalance          most - least computing, idle time or communication over ranks > 5 % of the mean span; idle time not where it is the other
+ *                      side of computing less; waits for ranks do not count, and where they are not known communication must be twice as far apart as the others
  *   gpu-use            kernels run < 50 % of the steps on a device
- *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time
+ *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time; or a tenth of the kernel
+ *                      time is in kernels of such operators that run on other cores
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted; what is advised
  *                      depends on what the CPU does meanwhile (host_doing.h)
  *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
@@ -260,10 +261,12 @@ static bool is_amd(const struct ht_advice *a)
 	return false;
 }
 
-/* Few kernels on tensor cores, such as those of attention alone, do not make up for the products that are not. */
+/* Few kernels on tensor cores, such as those of attention alone, do not make up for the products that are not; nor do many make up for some products that take
+ * long without them, as a layer in full precision does inside of a model in half. */
 static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 {
-	static const double few = 0.1; /* of the time of operators that could */
+	static const double few = 0.1;  /* of the time of operators that could */
+	static const double much = 0.1; /* of the time of all kernels */
 	struct ht_rule_verdict v = ht_rule_no_verdict();
 	const struct ht_gpu_use *gpu = &a->f.gpu;
 	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
@@ -275,12 +278,18 @@ static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
 	bool is_unused = used <= few * share;
 	if (is_unused && unclear > few * share)
 		return v;
-	bool could = gpu->major >= 7 && is_unused && share > 0;
+	if (!is_unused) {
+		fact.part = fact.is_known ? fact.aux[0] : 0;
+		share = fact.is_known ? ht_rule_share(a, &fact) : 0;
+	}
+	bool could = gpu->major >= 7 && (is_unused ? share > 0 : share >= much);
 	v.f.state = ht_rule_state(could);
 	ht_finding_share(&v.f, could ? share : used, could ? "of.gpu_time" : "of.kernel_time",
 	        could ? ht_rule_rank(a, fact.i_part) : HT_NO_I64);
 	if (could && gpu->tc_ns)
 		ht_finding_ratio(&v.f, "used", used);
+	if (could && fact.name)
+		ht_finding_text(&v.f, "op", fact.name);
 	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
 	v.row = fact.is_known ? fact.row : HT_NO_I64;
 	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;

@@ -470,35 +470,57 @@ static void find_work(struct facts *f)
 	f->of[HT_METRIC_COMM].row_ns = longest->row_ns;
 }
 
+/* GPU time of operators, by node of their tree. */
+struct op_times {
+	int64_t *ns, *off_ns; /* the second: of kernels that run on other cores than tensor cores */
+	bool *holds;          /* an operator inside it could run on tensor cores */
+};
+
+static enum ht_status time_ops(struct facts *f, const struct ht_op_tree *tree, struct op_times *ret)
+{
+	size_t n_bytes = (tree->n + 1) * sizeof *ret->ns;
+	struct ht_rule_sum *sum = &f->of[HT_METRIC_TENSOR];
+	*ret = (struct op_times){ ht_arena_alloc(f->run->scratch, n_bytes),
+		ht_arena_alloc(f->run->scratch, n_bytes),
+		ht_arena_alloc(f->run->scratch, tree->n + 1) };
+	if (!ret->ns || !ret->off_ns || !ret->holds)
+		return ht_fail_nomem(f->run->ctx);
+	sum->whole = 0;
+	for (size_t i = 0; i < f->t->n_gpu; i++) {
+		uint32_t row = f->t->gpu[i].row, node = tree->of_gpu[i];
+		if (f->t->kind[row] != HT_KIND_KERNEL || node == HT_NONE ||
+		        !ht_is_span(f->t, row) || !ht_bounds_hold(f->bounds, f->t->ts_ns[row]))
+			continue;
+		int64_t ns = f->t->dur_ns[row];
+		ht_sum(&ret->ns[node], ns);
+		ht_sum(&sum->whole, ns);
+		if (ht_traits_runs_on(&f->traits, row, false) == HT_CORE_OTHER)
+			ht_sum(&ret->off_ns[node], ns);
+	}
+	return HT_OK;
+}
+
 /* The lowest operators that could run on tensor cores: none inside them could. Kernels alone count. */
 static enum ht_status find_tensor(struct facts *f)
 {
 	struct ht_op_tree tree;
-	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
+	struct op_times times;
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_TENSOR];
-	bool *holds = ht_arena_alloc(f->run->scratch, tree.n + 1);
-	int64_t *ns = ht_arena_alloc(f->run->scratch, (tree.n + 1) * sizeof *ns);
-	if (!holds || !ns)
-		return ht_fail_nomem(f->run->ctx);
-	sum->whole = 0;
-	for (size_t i = 0; i < f->t->n_gpu; i++) {
-		uint32_t row = f->t->gpu[i].row;
-		if (f->t->kind[row] != HT_KIND_KERNEL || tree.of_gpu[i] == HT_NONE ||
-		        !ht_is_span(f->t, row) || !ht_bounds_hold(f->bounds, f->t->ts_ns[row]))
-			continue;
-		ht_sum(&ns[tree.of_gpu[i]], f->t->dur_ns[row]);
-		ht_sum(&sum->whole, f->t->dur_ns[row]);
-	}
+	HT_TRY(ht_op_tree_make(f->run, &f->traits, &tree));
+	HT_TRY(time_ops(f, &tree, &times));
 	for (size_t i = tree.n; i-- > 0;) {
 		const struct ht_op_node *node = &tree.nodes[i];
 		if (node->kind == HT_NODE_MERGED)
 			continue;
 		if (node->parent != HT_NONE) {
-			holds[node->parent] |= node->tc_eligible;
-			ht_sum(&ns[node->parent], ns[i]);
+			times.holds[node->parent] |= node->tc_eligible;
+			ht_sum(&times.ns[node->parent], times.ns[i]);
+			ht_sum(&times.off_ns[node->parent], times.off_ns[i]);
 		}
-		if (node->tc_eligible && !holds[i] && ns[i] > 0)
-			ht_rule_sum_add(sum, ns[i], node->row, ns[i]);
+		if (node->tc_eligible && !times.holds[i] && times.ns[i] > 0) {
+			ht_rule_sum_add(sum, times.ns[i], node->row, times.off_ns[i]);
+			ht_sum(&sum->aux[0], times.off_ns[i]);
+		}
 	}
 	f->known[HT_METRIC_TENSOR] = sum->whole > 0;
 	return HT_OK;

@@ -10,7 +10,8 @@
  *   COMM       time of the steps in communication and nothing that computes or copies
  *   DP, DDP    calls of the wrapper's forward; for DP whole is the number of devices that worked
  *   NCCL, GLOO communication: kernels of NCCL and its kin and their calls; calls of Gloo or MPI
- *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h)
+ *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h); aux: of kernels of theirs that run
+ *              on other cores; row: the operator with most of that
  *   MEMORY     per device: most allocated bytes, of the bytes that it has
  *   GROWTH     per device: bytes that every step leaves (memory_growth.h), of the peak; 0: memory does not grow; name:
  *              operator that keeps most of them, "" for none, aux: how many; more: annotation around it; place: device

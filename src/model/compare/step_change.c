@@ -4,6 +4,9 @@
  */
 #include "model/compare/step_change.h"
 
+#include "base/text.h"
+#include "model/compare/work_lines.h"
+#include "model/device/launch.h"
 #include "model/finding/finding.h"
 #include "model/finding/hint.h"
 #include "model/stragglers/rank_names.h"
@@ -42,7 +45,9 @@ static enum ht_status name_cause(
 	if (ranks)
 		ht_finding_text(f, "ranks", ranks);
 	if (cause->source)
-		ht_finding_text(f, "source", cause->source);
+		ht_finding_text(f,
+		        ht_text_starts(cause->source, HT_BACKWARD_OF) ? "backward" : "source",
+		        cause->source);
 	ht_finding_next(f, next_of(cause));
 	return HT_OK;
 }
@@ -57,23 +62,72 @@ static void name_line(const struct ht_line_change *line, struct ht_finding *f)
 	ht_finding_arg(f, "by", "line");
 }
 
+/* Calls that launch are made by operators: of the causes on the CPU, the one to name that explains enough. */
+static const struct ht_cause *find_launcher(
+        const struct ht_causes *causes, const struct ht_cause *launch)
+{
+	for (size_t i = 0; i < causes->n; i++) {
+		const struct ht_cause *cause = &causes->list[i];
+		if (cause->kind == HT_CAUSE_CPU && !ht_is_kernel_launch_name(cause->name) &&
+		        cause->n_ranks == launch->n_ranks &&
+		        cause->gap.mean / causes->step.mean >= HT_WORTH_A_HINT)
+			return cause;
+	}
+	return NULL;
+}
+
 /* The cause to name; NULL: the line says more. */
 static const struct ht_cause *find_named(
         const struct ht_causes *causes, const struct ht_line_change *line)
 {
 	const struct ht_cause *first = causes->n ? &causes->list[0] : NULL;
 	bool is_nameless = first && first->name && !strcmp(first->name, HT_OUTSIDE_NAME);
+	if (first && first->kind == HT_CAUSE_CPU && ht_is_kernel_launch_name(first->name)) {
+		const struct ht_cause *launcher = find_launcher(causes, first);
+		if (launcher || line->line)
+			return launcher;
+	}
 	return is_nameless && line->line ? NULL : first;
 }
 
-enum ht_status ht_step_change_note(const struct ht_step_samples *samples,
-        const struct ht_causes *causes, const struct ht_line_change *line, ht_table *table)
+/* GPU time that changes by less of itself, or of a step, is not told beside a step time that did not. */
+#define MUCH_OF_GPU  0.02
+#define MUCH_OF_STEP 0.01
+
+/* The GPU may have more or less to do while steps take as long as before: what it is shows when the CPU no longer bounds them. */
+static enum ht_status tell_gpu(struct ht_step_samples *samples, const struct ht_causes *causes,
+        struct ht_finding *f, bool *ret_told)
+{
+	const struct ht_sample sides[] = { ht_step_samples_of(samples, samples->gpu_ns, 0),
+		ht_step_samples_of(samples, samples->gpu_ns, 1) };
+	const struct ht_cause *most = NULL;
+	double ns = ht_known_change(sides);
+	if (!(fabs(ns) >= MUCH_OF_GPU * sides[0].mean) ||
+	        !(fabs(ns) >= MUCH_OF_STEP * samples->step_time[0].mean))
+		return HT_OK;
+	*ret_told = true;
+	ht_finding_ns(f, ns < 0 ? "gpu_less" : "gpu_more", (int64_t)llround(fabs(ns)));
+	ht_finding_text(f, "way", ns < 0 ? "less" : "more");
+	if (sides[0].mean > 0)
+		ht_finding_ratio(f, "gpu_change", fabs(ns) / sides[0].mean);
+	for (size_t i = 0; i < causes->n; i++) {
+		const struct ht_cause *cause = &causes->list[i];
+		if ((cause->kind == HT_CAUSE_KERNEL || cause->kind == HT_CAUSE_COPY) &&
+		        cause->gap.mean / ns >= HT_WORTH_A_HINT &&
+		        (!most || fabs(cause->gap.mean) > fabs(most->gap.mean)))
+			most = cause;
+	}
+	return most ? name_cause(samples->run, most, f) : HT_OK;
+}
+
+enum ht_status ht_step_change_note(struct ht_step_samples *samples, const struct ht_causes *causes,
+        const struct ht_line_change *line, ht_table *table)
 {
 	const struct ht_sample *control = &samples->step_time[0], *test = &samples->step_time[1];
 	const struct ht_gap *gap = &causes->step;
 	const struct ht_cause *first = find_named(causes, line);
-	bool is_noise = ht_gap_may_be_noise(gap);
-	if (!(control->mean > 0) || !(test->mean > 0) || gap->mean == 0)
+	bool is_noise = gap->mean == 0 || ht_gap_may_be_noise(gap), tells = gap->mean != 0;
+	if (!(control->mean > 0) || !(test->mean > 0))
 		return HT_OK;
 	struct ht_finding f = ht_finding("step-change", HT_STATE_FOUND);
 	f.variant = is_noise ? "noise" : gap->mean < 0 ? "faster" : "slower";
@@ -81,10 +135,12 @@ enum ht_status ht_step_change_note(const struct ht_step_samples *samples,
 	ht_finding_ratio(&f, "change", fabs(gap->mean) / control->mean);
 	ht_finding_ns(&f, "control", (int64_t)llround(control->mean));
 	ht_finding_ns(&f, "test", (int64_t)llround(test->mean));
-	if (first && !is_noise && !ht_cause_is_consequence(first) &&
-	        first->gap.mean / gap->mean >= HT_WORTH_A_HINT)
+	if (is_noise)
+		HT_TRY(tell_gpu(samples, causes, &f, &tells));
+	else if (first && !ht_cause_is_consequence(first) &&
+	         first->gap.mean / gap->mean >= HT_WORTH_A_HINT)
 		HT_TRY(name_cause(samples->run, first, &f));
 	else if (line->line)
 		name_line(line, &f);
-	return ht_finding_note(samples->run->scratch, &f, table);
+	return tells ? ht_finding_note(samples->run->scratch, &f, table) : HT_OK;
 }

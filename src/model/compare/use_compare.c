@@ -7,6 +7,7 @@
 #include "base/search.h"
 
 #include <math.h>
+#include <string.h>
 
 enum ht_status ht_use_change_note(
         struct ht_run *run, const struct ht_parts *parts, size_t k, ht_table *table)
@@ -17,6 +18,12 @@ enum ht_status ht_use_change_note(
 		return HT_OK;
 	ht_finding_ratio(&f, "mfu", sides[0].mfu);
 	ht_finding_ratio(&f, "test_mfu", sides[1].mfu);
+	if ((ht_use_is_mixed(&sides[0]) || ht_use_is_mixed(&sides[1])) && sides[0].dtype &&
+	        sides[1].dtype && !strcmp(sides[0].dtype, sides[1].dtype)) {
+		ht_finding_ratio(&f, "one_peak", sides[0].one_peak);
+		ht_finding_ratio(&f, "test_one_peak", sides[1].one_peak);
+		ht_finding_text(&f, "dtype", sides[1].dtype);
+	}
 	ht_finding_ratio(&f, "near_roof", sides[0].near_roof);
 	ht_finding_ratio(&f, "test_near_roof", sides[1].near_roof);
 	ht_finding_ratio(&f, "copy", sides[0].copy);

@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "model/calls/attribution.h"
 #include "model/origin/find_origins.h"
 #include "store/trace.h"
 
@@ -62,12 +63,35 @@ static size_t keep_largest(struct launched *list, size_t n)
 	return n_kept;
 }
 
+/* Lines of forward operators, with what they are put behind: there are few, and work of each by the thousand. */
+struct forwards {
+	struct ht_attribution attribution;
+	const struct ht_origins *origins;
+	const char *last, *text; /* the line looked up last, and the text made of it */
+};
+
+/* NULL: not known, or no memory. */
+static const char *find_forward(struct ht_run *run, struct forwards *f, uint32_t row)
+{
+	uint32_t forward = ht_attribution_forward(&f->attribution, row);
+	const char *line =
+	        forward == HT_NONE ? NULL : ht_line_around(run->trace, f->origins->lines, forward);
+	if (line && line != f->last) {
+		f->last = line;
+		f->text = ht_arena_printf(run->scratch, HT_BACKWARD_OF "%s", line);
+	}
+	return line ? f->text : NULL;
+}
+
 enum ht_status ht_work_lines_put(struct ht_run *run, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
 	struct ht_origins origins;
+	struct forwards forwards = { .origins = &origins };
 	size_t n = 0;
 	HT_TRY(ht_origins_make(run, false, &origins));
+	HT_TRY(ht_attribution_make(
+	        run, t, origins.lines ? HT_ATTRIBUTE_FORWARD : 0, &forwards.attribution));
 	struct launched *list = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
@@ -76,6 +100,8 @@ enum ht_status ht_work_lines_put(struct ht_run *run, ht_table *table)
 		if (t->gpu[i].class_ == HT_CLASS_COMM)
 			continue;
 		ht_origin_get(&origins, i, &origin);
+		if (!origin.source && origins.lines)
+			origin.source = find_forward(run, &forwards, t->gpu[i].row);
 		if (origin.source)
 			list[n++] = (struct launched){ t->name[t->gpu[i].row], NULL, origin.source,
 				t->dur_ns[t->gpu[i].row] };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work_lines.h - the line of the user's own code behind each kernel and copy: of all that launch a name, the one with most of its time.
+ * work_lines.h - the line of the user's own code behind each kernel and copy: of all that launch a name, the one with most of its time. What autograd
+ * launches has no line around it: there it is "backward of" the line of its forward operator.
  */
 #ifndef HT_MODEL_COMPARE_WORK_LINES_H
 #define HT_MODEL_COMPARE_WORK_LINES_H
@@ -11,6 +12,7 @@
 	COLUMN(HT_WORK_LINE_NAME, "name", HT_STR, HT_KEY, "kernel or copy", NULL)                  \
 	COLUMN(HT_WORK_LINE_SOURCE, "source", HT_STR, HT_MEASURE,                                  \
 	        "line of the user's code that launches most of its time", NULL)
+#define HT_BACKWARD_OF "backward of "
 HT_COLUMN_NUMBERS(HT_WORK_LINE_COLUMNS, HT_N_WORK_LINE_COLUMNS);
 extern const struct ht_column ht_work_line_columns[HT_N_WORK_LINE_COLUMNS];
 

@@ -5,6 +5,7 @@
 #include "model/utilisation/use_sum.h"
 
 #include "store/args.h"
+#include "table/optional.h"
 
 #include <math.h>
 
@@ -50,7 +51,8 @@ static double mean_of(const struct mean *mean)
 struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k)
 {
 	struct ht_use_sum sum = { 0 };
-	struct mean hfu = { 0 }, mfu = { 0 }, modelled = { 0 }, near_roof = { 0 }, copy = { 0 };
+	struct mean hfu = { 0 }, mfu = { 0 }, modelled = { 0 }, near_roof = { 0 }, copy = { 0 },
+	            one_peak = { 0 };
 	for (size_t p = 0; p < parts->n; p++) {
 		const ht_table *t = parts->list[p].facts[k];
 		if (parts->list[p].side != side || !ht_table_n_rows(t))
@@ -65,16 +67,25 @@ struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k
 		sum.has_products |= ht_table_i64(t, 0, HT_USE_FLOPS) > 0;
 		add(&hfu, t, 0, HT_USE_HFU, time);
 		add(&mfu, t, 0, HT_USE_MFU, time);
+		add(&one_peak, t, 0, HT_USE_MFU_ONE_PEAK, time);
+		if (!sum.dtype)
+			sum.dtype = ht_table_str_or_null(t, 0, HT_USE_DTYPE);
 		add(&modelled, t, 0, HT_USE_MODELLED_SHARE, gpu);
 		add(&near_roof, t, 0, HT_USE_NEAR_ROOF, gpu);
 		add(&copy, t, 0, HT_USE_COPY, gpu);
 	}
 	sum.hfu = mean_of(&hfu);
 	sum.mfu = mean_of(&mfu);
+	sum.one_peak = mean_of(&one_peak);
 	sum.modelled = mean_of(&modelled);
 	sum.near_roof = mean_of(&near_roof);
 	sum.copy = mean_of(&copy);
 	return sum;
+}
+
+bool ht_use_is_mixed(const struct ht_use_sum *sum)
+{
+	return sum->dtype && fabs(sum->mfu - sum->one_peak) > 0.1 * sum->mfu;
 }
 
 struct ht_finding ht_use_finding(const struct ht_use_sum *sum)
@@ -90,6 +101,10 @@ struct ht_finding ht_use_finding(const struct ht_use_sum *sum)
 	if (!isnan(sum->mfu))
 		ht_finding_value(&f, sum->mfu, "ratio");
 	ht_finding_ratio(&f, "mfu", sum->mfu);
+	if (ht_use_is_mixed(sum)) {
+		ht_finding_ratio(&f, "one_peak", sum->one_peak);
+		ht_finding_text(&f, "dtype", sum->dtype);
+	}
 	ht_finding_ratio(&f, "hfu", sum->hfu);
 	ht_finding_ratio(&f, "near_roof", sum->near_roof);
 	ht_finding_ratio(&f, "copy", sum->copy);

@@ -14,6 +14,8 @@
 struct ht_use_sum {
 	size_t n_ranks;                             /* that have shapes */
 	double hfu, mfu, modelled, near_roof, copy; /* NAN: not known */
+	double one_peak;   /* mfu with the peak of dtype for all products */
+	const char *dtype; /* of most products; in the parts, NULL: none */
 	bool has_products;
 };
 
@@ -23,6 +25,9 @@ enum ht_status ht_use_facts_put(struct ht_run *run, bool by_step, ht_table *tabl
 
 /* Of the parts of a side, whose facts[k] is that table. */
 struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k);
+/* Whether products of other types than most make the figure another one: each at the peak of its own type, a layer in full precision by
+ * mistake raises it. */
+bool ht_use_is_mixed(const struct ht_use_sum *sum);
 /* A sentence of it: found, or unknown and why. */
 struct ht_finding ht_use_finding(const struct ht_use_sum *sum);
 
