@@ -128,6 +128,20 @@ def test_leaks(planted):
         assert abs(float(row["bytes_per_step"]) - per_step) <= 0.05 * per_step
 
 
+@pytest.mark.parametrize("same_line", [True, False])
+def test_a_leak_whose_stacks_change(tmp_path, same_line):
+    """From the eighth step on a profiler is around the call: no stack piles up in four steps of five, the line in all. Two lines that keep
+    blocks in half of the steps each are two caches that fill once."""
+    a = Allocator()
+
+    def in_step(step):
+        frames = line(88 if same_line or step < 8 else 89, "log")
+        a.alloc(2 * MIB, frames if step < 8 else [*frames, *line(12, "profiled")])
+    train(a, random.Random(1), 16, in_step)
+    found = ask(a.write(tmp_path / "changed.pickle.gz"), "--view", "leaks")
+    assert [(row["key"], float(row["bytes_per_step"])) for row in found] == ([("train.py:88 log", 2 * MIB)] if same_line else [])
+
+
 def test_out_of_memory(planted):
     found = ask(planted.path, "--view", "oom")
     failed = planted.name in ("pool-isolation", "limit")

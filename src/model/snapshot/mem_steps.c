@@ -162,6 +162,7 @@ enum ht_status ht_mem_steps_find(struct ht_run *run, const struct ht_mem_scopes 
  * allocator rounds a block up depends on what was free. */
 struct stay {
 	uint32_t stack, a, b;
+	uint32_t frame; /* the user's own, HT_NONE */
 	int64_t size;
 };
 
@@ -169,6 +170,13 @@ static int by_stack(const void *x, const void *y)
 {
 	const struct stay *a = x, *b = y;
 	return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+static int by_frame(const void *x, const void *y)
+{
+	const struct stay *a = x, *b = y;
+	return a->frame != b->frame ? (a->frame > b->frame) - (a->frame < b->frame)
+	                            : by_stack(x, y);
 }
 
 static uint32_t step_from(const struct ht_mem_steps *steps, int64_t k)
@@ -215,7 +223,7 @@ static bool gives_back(const int64_t *held, size_t n)
 	return false;
 }
 
-/* Stays of one stack: do they pile up? */
+/* Stays of one stack, or of one line: do they pile up? */
 static bool look_at(
         const struct leaking *l, const struct stay *stays, size_t n, struct ht_mem_leak *ret_leak)
 {
@@ -254,6 +262,64 @@ static int by_slope(const void *x, const void *y)
 	return order ? order : (a->stack > b->stack) - (a->stack < b->stack);
 }
 
+/* The stack that holds most at the end, of stays that are by stack. */
+static uint32_t main_stack(const struct stay *stays, size_t n, uint32_t n_steps)
+{
+	uint32_t stack = stays[0].stack;
+	int64_t most = 0, held = 0;
+	for (size_t i = 0; i < n; i++) {
+		held = i && stays[i].stack == stays[i - 1].stack ? held : 0;
+		held += stays[i].b == n_steps ? stays[i].size : 0;
+		if (held > most) {
+			most = held;
+			stack = stays[i].stack;
+		}
+	}
+	return stack;
+}
+
+/* By stack; what does not leak so moves to the front, and its number is left. */
+static size_t find_stacks(
+        const struct leaking *l, struct stay *stays, size_t *n, struct ht_mem_leak *leaks)
+{
+	size_t n_leaks = 0, n_left = 0;
+	qsort(stays, *n, sizeof *stays, by_stack);
+	for (size_t i = 0, end; i < *n; i = end) {
+		for (end = i + 1; end < *n && stays[end].stack == stays[i].stack;)
+			end++;
+		if (look_at(l, stays + i, end - i, &leaks[n_leaks])) {
+			n_leaks++;
+			continue;
+		}
+		memmove(stays + n_left, stays + i, (end - i) * sizeof *stays);
+		n_left += end - i;
+	}
+	*n = n_left;
+	return n_leaks;
+}
+
+/* By the user's own line: what is around a call may differ from step to step, with a profiler that is on in some of them or code that is
+ * compiled again. */
+static size_t find_lines(const struct ht_trace *t, const struct leaking *l, struct stay *stays,
+        size_t n, struct ht_mem_leak *leaks)
+{
+	size_t n_leaks = 0;
+	/* they are by stack, and a stack takes a while to look through */
+	for (size_t i = 0; i < n; i++)
+		stays[i].frame = i && stays[i].stack == stays[i - 1].stack
+		                         ? stays[i - 1].frame
+		                         : ht_mem_user_frame(t, stays[i].stack);
+	qsort(stays, n, sizeof *stays, by_frame);
+	for (size_t i = 0, end; i < n && stays[i].frame != HT_NONE; i = end) {
+		for (end = i + 1; end < n && stays[end].frame == stays[i].frame;)
+			end++;
+		if (!look_at(l, stays + i, end - i, &leaks[n_leaks]))
+			continue;
+		leaks[n_leaks++].stack = main_stack(stays + i, end - i, (uint32_t)l->steps->n);
+	}
+	return n_leaks;
+}
+
 enum ht_status ht_mem_leaks_find(struct ht_run *run, const struct ht_mem_device *d,
         const struct ht_mem_steps *steps, struct ht_mem_leak **ret_leaks, size_t *ret_n)
 {
@@ -272,19 +338,15 @@ enum ht_status ht_mem_leaks_find(struct ht_run *run, const struct ht_mem_device 
 	for (size_t i = 0; i < d->n_lives; i++) {
 		const struct ht_mem_life *life = &d->lives[i];
 		struct stay stay = { life->stack, step_from(steps, life->alloc),
-			step_from(steps, life->free_requested), life->requested };
+			step_from(steps, life->free_requested), HT_NONE, life->requested };
 		if (stay.a < stay.b)
 			stays[n_stays++] = stay;
 	}
-	qsort(stays, n_stays, sizeof *stays, by_stack);
 	struct ht_mem_leak *leaks = ht_arena_room(run->scratch, (n_stays + 1) * sizeof *leaks);
 	if (!leaks)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0, end; i < n_stays; i = end) {
-		for (end = i + 1; end < n_stays && stays[end].stack == stays[i].stack;)
-			end++;
-		n_leaks += look_at(&l, stays + i, end - i, &leaks[n_leaks]);
-	}
+	n_leaks = find_stacks(&l, stays, &n_stays, leaks);
+	n_leaks += find_lines(run->trace, &l, stays, n_stays, leaks + n_leaks);
 	qsort(leaks, n_leaks, sizeof *leaks, by_slope);
 	*ret_leaks = leaks;
 	*ret_n = n_leaks;

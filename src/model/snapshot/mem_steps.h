@@ -7,7 +7,7 @@
  *
  * A stack leaks when what its blocks hold at the ends of steps grows in at least 80 % of them, over at least four steps, by
  * 1 MiB and 0.5 % of the peak at least, and never falls back by more than half of what has piled up: a cache that is emptied now and then
- * grows in most steps, too. Its bytes per step are Theil and Sen's: the median of the slopes of all pairs.
+ * grows in most steps, too. So does a line of the user's with all of its stacks that do not leak alone. Its bytes per step are Theil and Sen's: the median of the slopes of all pairs.
  */
 #ifndef HT_MODEL_SNAPSHOT_MEM_STEPS_H
 #define HT_MODEL_SNAPSHOT_MEM_STEPS_H
