@@ -125,6 +125,17 @@ void ht_tell_serving(struct ht_telling *s)
 
 /* ---- compilations ---- */
 
+int64_t ht_found_compile_ns(const struct ht_findings *f)
+{
+	int64_t ns = 0;
+	for (size_t i = 0; i < f->parts->n; i++) {
+		const ht_table *t = f->parts->list[i].facts[HT_FOUND_COMPILE];
+		for (size_t row = 0; row < ht_table_n_rows(t); row++)
+			ht_sum(&ns, ht_table_i64(t, row, HT_COMPILE_NS));
+	}
+	return ns;
+}
+
 void ht_tell_recompilations(struct ht_telling *s)
 {
 	struct ht_finding f = ht_finding("recompilation", HT_STATE_FOUND);

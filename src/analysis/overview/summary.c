@@ -29,6 +29,7 @@
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
 #include "verdict/findings.h"
+#include "verdict/found_runtime.h"
 #include "verdict/make_findings.h"
 #include "verdict/rank_facts.h"
 #include "verdict/slow_steps.h"
@@ -125,10 +126,11 @@ static bool has_events(const struct ht_tops *tops)
 	return tops->n && tops->list[0].row != HT_NO_I64;
 }
 
-/* Is anything of the CPU there? Tables of an NPU's activity alone do not show what it waited for. */
+/* Is anything of the CPU there? Calls that launch graphs are, without any operator. Tables of an NPU's activity alone do not show what it waited for. */
 static bool has_host(const struct ht_findings *f)
 {
-	return f->host.n || has_events(&f->tops[HT_TOP_OPERATOR]) ||
+	return f->host.n || f->path[HT_CP_BOUND_CPU].ns || f->path[HT_CP_BOUND_LAUNCH_DELAY].ns ||
+	       has_events(&f->tops[HT_TOP_OPERATOR]) ||
 	       has_events(&f->tops[HT_TOP_OPERATOR_HOST]) || f->idle[HT_IDLE_HOST_WAIT].ns ||
 	       !f->n_devices;
 }
@@ -601,10 +603,16 @@ static void add_slow_cause(
 	part.bound = bounds[cause->of - f->path];
 	ht_finding_text(found, "cause", bound_text(s, &part));
 	ht_finding_ns(found, "more", cause->ns);
-	ht_finding_text(found, "name",
-	        slow->name                 ? ht_tell_brief(s, slow->name)
-	        : part.bound == BOUND_HOST ? ht_term("outside_operators")
-	                                   : NULL);
+	const char *name = slow->name                 ? ht_tell_brief(s, slow->name)
+	                   : part.bound == BOUND_HOST ? ht_term("outside_operators")
+	                                              : NULL;
+	int64_t n_slow = (int64_t)(f->slow.n - f->slow.n_echoes),
+	        compile_ns = ht_found_compile_ns(f);
+	if (2 * compile_ns >= cause->ns * n_slow && part.bound == BOUND_HOST)
+		name = ht_term("recompiling");
+	else if (2 * slow->ns < cause->ns * n_slow)
+		ht_finding_ns(found, "name_ns", slow->ns / n_slow);
+	ht_finding_text(found, "name", name);
 	ht_finding_count(found, "cause_rank", f->parts->n > 1 ? slow->rank : HT_NO_I64);
 }
 

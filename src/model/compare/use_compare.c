@@ -14,7 +14,7 @@ enum ht_status ht_use_change_note(
 {
 	struct ht_use_sum sides[2] = { ht_use_sum(parts, 0, k), ht_use_sum(parts, 1, k) };
 	struct ht_finding f = ht_finding("efficiency-change", HT_STATE_FOUND);
-	if (isnan(sides[0].near_roof) && isnan(sides[1].near_roof))
+	if (isnan(sides[0].near_roof) || isnan(sides[1].near_roof))
 		return HT_OK;
 	ht_finding_ratio(&f, "mfu", sides[0].mfu);
 	ht_finding_ratio(&f, "test_mfu", sides[1].mfu);

@@ -40,7 +40,7 @@ static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bo
 	return true;
 }
 
-/* One step over the operators, or over the GPU work of a trace that has nothing else. */
+/* One step over the operators; of a trace that has none, such as one of graphs that are replayed, over GPU work and the calls that launch it. */
 static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 {
 	struct ht_bound whole = { .start = INT64_MAX, .end = INT64_MIN, .i_step = HT_NONE };
@@ -48,8 +48,11 @@ static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		if (is_plain_host(t, row))
 			any |= add_span(t, row, &whole);
-	for (size_t i = 0; !any && i < t->n_gpu; i++)
+	for (size_t i = 0; !any && i < t->n_gpu; i++) {
 		(void)add_span(t, t->gpu[i].row, &whole);
+		if (t->gpu[i].launch != HT_NONE)
+			(void)add_span(t, t->gpu[i].launch, &whole);
+	}
 	if (whole.start <= whole.end)
 		bounds->list[bounds->n++] = whole;
 	bounds->is_whole = true;
