@@ -46,16 +46,6 @@ static enum ht_status list(struct ht_run *run, bool (*is)(const struct ht_trace 
 	return HT_OK;
 }
 
-enum ht_status ht_host_doing_make(struct ht_run *run, const struct ht_interval *awaits,
-        size_t n_awaits, struct ht_host_doing *ret_doing)
-{
-	struct ht_host_doing doing = { 0 };
-	HT_TRY(list(run, is_call, awaits, n_awaits, &doing.calls, &doing.n_calls));
-	HT_TRY(list(run, is_python, NULL, 0, &doing.python, &doing.n_python));
-	*ret_doing = doing;
-	return HT_OK;
-}
-
 static void add_stretch(
         const struct ht_host_doing *doing, int64_t from, int64_t until, struct ht_quiet *quiet)
 {
@@ -67,15 +57,36 @@ static void add_stretch(
 	ht_sum(&quiet->nothing_ns, ns - python_ns);
 }
 
+enum ht_status ht_host_doing_make(struct ht_run *run, const struct ht_interval *awaits,
+        size_t n_awaits, struct ht_host_doing *ret_doing)
+{
+	struct ht_host_doing doing = { 0 };
+	HT_TRY(list(run, is_call, awaits, n_awaits, &doing.calls, &doing.n_calls));
+	HT_TRY(list(run, is_python, NULL, 0, &doing.python, &doing.n_python));
+	doing.before = ht_arena_alloc(run->scratch, (doing.n_calls + 1) * sizeof *doing.before);
+	if (!doing.before)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 1; i < doing.n_calls; i++) {
+		doing.before[i] = doing.before[i - 1];
+		add_stretch(&doing, doing.calls[i - 1].end, doing.calls[i].start, &doing.before[i]);
+	}
+	*ret_doing = doing;
+	return HT_OK;
+}
+
 void ht_host_quiet_add(const struct ht_host_doing *doing, int64_t from_ns, int64_t until_ns,
         struct ht_quiet *quiet)
 {
 	size_t n;
 	const struct ht_interval *calls =
 	        ht_interval_slice(doing->calls, doing->n_calls, from_ns, until_ns, &n);
-	for (size_t i = 0; i < n; i++) {
-		add_stretch(doing, from_ns, calls[i].start, quiet);
-		from_ns = calls[i].end > from_ns ? calls[i].end : from_ns;
+	if (n) {
+		const struct ht_quiet *first = &doing->before[calls - doing->calls],
+		                      *last = first + n - 1;
+		add_stretch(doing, from_ns, calls[0].start, quiet);
+		ht_sum(&quiet->python_ns, last->python_ns - first->python_ns);
+		ht_sum(&quiet->nothing_ns, last->nothing_ns - first->nothing_ns);
+		from_ns = calls[n - 1].end > from_ns ? calls[n - 1].end : from_ns;
 	}
 	add_stretch(doing, from_ns, until_ns, quiet);
 }

@@ -14,20 +14,24 @@
 
 #define HT_QUIET_NS 1000000
 
+/* Of [from, until) what is in long stretches without operators and calls: inside Python, and inside nothing. */
+struct ht_quiet {
+	int64_t python_ns, nothing_ns;
+};
+
 struct ht_host_doing {
 	struct ht_interval *calls,
 	        *python; /* merged, of all threads; what it awaits is with the calls */
 	size_t n_calls, n_python;
+	struct ht_quiet *
+	        before; /* by call: in all stretches from the first call to it, as devices by the thousand wait over all of them */
 };
 
 /* Of the rank in hand, with what it is known to wait for besides; memory in scratch. O(n log n). */
 enum ht_status ht_host_doing_make(struct ht_run *run, const struct ht_interval *awaits,
         size_t n_awaits, struct ht_host_doing *ret_doing) HT_MUST_USE;
 
-/* Of [from, until) what is in long stretches without operators and calls: inside Python, and inside nothing. */
-struct ht_quiet {
-	int64_t python_ns, nothing_ns;
-};
+/* O(log n). */
 void ht_host_quiet_add(const struct ht_host_doing *doing, int64_t from_ns, int64_t until_ns,
         struct ht_quiet *quiet);
 
