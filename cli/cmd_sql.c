@@ -8,7 +8,7 @@
 #include "prompt.h"
 #include "result.h"
 #include "cmd_run.h"
-#include "sql.h"
+#include "sql_shell.h"
 #include "verbs.h"
 #include "holotrace/own.h"
 

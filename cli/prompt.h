@@ -5,7 +5,7 @@
 #ifndef CLI_PROMPT_H
 #define CLI_PROMPT_H
 
-#include "sql.h"
+#include "sql_shell.h"
 
 /* Statements from a terminal until its end or .quit; an exit code. */
 int prompt_run(struct sql_session *session);

@@ -4,7 +4,7 @@
  */
 #include "verbs.h"
 
-#include "call_tree.h"
+#include "profile_parser.h"
 #include "cmd_run.h"
 
 #include <stdio.h>

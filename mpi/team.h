@@ -19,7 +19,7 @@
 
 #include "board.h"
 #include "timing.h"
-#include "wire.h"
+#include "frames.h"
 #include "cli.h"
 
 enum kind {

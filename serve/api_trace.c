@@ -7,7 +7,7 @@
 #include "route.h"
 
 #include "overlay.h"
-#include "snapshot.h"
+#include "run_snapshot.h"
 #include "tile.h"
 #include "trace_view.h"
 

@@ -10,7 +10,7 @@
 #ifndef SERVE_OVERLAY_H
 #define SERVE_OVERLAY_H
 
-#include "json.h"
+#include "json_out.h"
 
 /* The results of one set; any number of threads may ask. */
 struct serve_overlays;

@@ -12,7 +12,7 @@
 #define SERVE_RESPONSE_H
 
 #include "buffer.h"
-#include "json.h"
+#include "json_out.h"
 
 struct serve_response {
 	struct serve_buffer body;

@@ -13,7 +13,7 @@
 #define SERVE_RUNS_H
 
 #include "buffer.h"
-#include "snapshot.h"
+#include "run_snapshot.h"
 
 #include <pthread.h>
 

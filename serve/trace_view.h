@@ -8,7 +8,7 @@
 #ifndef SERVE_TRACE_VIEW_H
 #define SERVE_TRACE_VIEW_H
 
-#include "json.h"
+#include "json_out.h"
 
 /* The ranks that are looked at, ascending. */
 struct serve_ranks {

@@ -2,11 +2,11 @@
 /*
  * core.h - what the files of the extension module holotrace._core share.
  *
- *   module.c    the module: open, analyses, version        call.c    one library call: GIL, signals, errors
- *   set.c       Set, an open set of traces                  text.c    Python values as C strings
- *   table.c     Table, a result                             array.c   Array, memory of a table for numpy
- *   describe.c  what the registry says, as dicts            server.c  Server, the page inside this process
- *   history.c   many runs in one store                      shares.c   sets whose ranks are in several processes
+ *   module.c         the module: open, analyses, version    call.c           one library call: GIL, signals, errors
+ *   set_object.c     Set, an open set of traces             value_text.c     Python values as C strings
+ *   table_object.c   Table, a result                        array.c          Array, memory of a table for numpy
+ *   describe.c       what the registry says, as dicts       server_object.c  Server, the page inside this process
+ *   history_calls.c  many runs in one store                 shares.c         sets whose ranks are in several processes
  *
  * CPython's limited API of 3.9, so that one binary serves every later version. That API lacks the buffer
  * protocol, hence Array speaks numpy's __array_interface__; and it lacks UTF-8 views of str, hence texts
@@ -74,7 +74,7 @@ PyObject *set_open(PyObject *self, PyObject *args, PyObject *kwargs);
 /* Run an analysis over files that are no traces. */
 PyObject *run_files(PyObject *module, PyObject *args, PyObject *kwargs);
 
-/* Add to a store of many runs, and ask it; history.c. */
+/* Add to a store of many runs, and ask it; history_calls.c. */
 PyObject *history_ask(PyObject *module, PyObject *args, PyObject *kwargs);
 /* Start the page's server. */
 PyObject *server_start(PyObject *module, PyObject *args, PyObject *kwargs);

@@ -2,7 +2,7 @@
 /*
  * shares.c - sets whose ranks are in several processes: found, dealt, described, joined, computed apart.
  */
-#include "set.h"
+#include "set_object.h"
 
 /* Bytes of Python as descriptions; the caller frees the array with PyMem_Free. NULL with an exception set. */
 static struct ht_description *bytes_list(PyObject *keep, PyObject *list, size_t *ret_n)

@@ -4,7 +4,7 @@
  */
 #include "base/emit.h"
 
-#include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/number.h"

@@ -12,7 +12,7 @@
 #include "base/io_codec.h"
 #include "base/mem.h"
 #include "base/temp.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "base/writer.h"
 
 #include <errno.h>

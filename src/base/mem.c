@@ -4,7 +4,7 @@
  */
 #include "base/mem.h"
 
-#include "base/cache_quota.h"
+#include "base/quota.h"
 
 #include "base/platform.h"
 

@@ -2,7 +2,7 @@
 /*
  * number_test.c - numbers out and in: shortest doubles in any locale, sizes and times as people type them.
  */
-#include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/literal.h"
 #include "base/number.h"
 #include "holotrace.h"

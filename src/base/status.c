@@ -4,7 +4,7 @@
  */
 #include "base/status.h"
 
-#include "base/cache_quota.h"
+#include "base/quota.h"
 #include "base/fence.h"
 #include "base/mem.h"
 #include "holotrace/own.h"

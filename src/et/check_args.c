@@ -2,7 +2,7 @@
 /*
  * check_args.c - rules about arguments: ET020 to ET026.
  */
-#include "et/et_check.h"
+#include "et/et_findings.h"
 
 #include "base/sort.h"
 #include "et/et_args.h"

@@ -2,7 +2,7 @@
 /*
  * check_attrs.c - rules about attributes: ET030 to ET051.
  */
-#include "et/et_check.h"
+#include "et/et_findings.h"
 
 #include "base/search.h"
 #include "base/sort.h"
@@ -10,7 +10,7 @@
 #include "et/et_groups.h"
 #include "et/et_reader.h"
 #include "et/et_schema.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  *
  * Walks are loops over rows, for a tree may be a million deep and its parents may go round in circles.
  */
-#include "et/et_check.h"
+#include "et/et_findings.h"
 
 #include "base/search.h"
 #include "base/sort.h"

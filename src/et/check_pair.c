@@ -6,7 +6,7 @@
  * that both files have the same ids. The declaration of process groups is recorded before the profiler starts and
  * is in the execution trace only.
  */
-#include "et/et_check.h"
+#include "et/et_findings.h"
 #include "store/args.h"
 
 #include "base/sort.h"

@@ -6,7 +6,7 @@
 #include "store/trace.h"
 
 #include "et/et_files.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "et/et_number.h"
 #include "wire/wire.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 

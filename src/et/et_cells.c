@@ -5,7 +5,7 @@
 #include "et/et_cells.h"
 
 #include "et/et_files.h"
-#include "et/et_link.h"
+#include "et/link_nodes.h"
 #include "table/table.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "base/emit.h"
 #include "et/et_convert.h"
 #include "wire/wire.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 

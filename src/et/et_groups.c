@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "et/et_args.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * et_linked.h - what is found when an execution trace is linked with its Kineto trace; see et_link.h.
+ * et_linked.h - what is found when an execution trace is linked with its Kineto trace; see link_nodes.h.
  */
 #ifndef HT_ET_ET_LINKED_H
 #define HT_ET_ET_LINKED_H

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "et/et_files.h"
 #include "et/et_join.h"
 #include "et/et_schema.h"

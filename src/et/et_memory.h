@@ -26,7 +26,7 @@
 #define HT_ET_ET_MEMORY_H
 
 #include "et/et.h"
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 #include "model/memory/memory_samples.h"
 
 /* What a device had before its first event, by category; the rest of its total is unknown. */

@@ -12,7 +12,7 @@
 #define HT_ET_ET_PLAN_H
 
 #include "et/et_groups.h"
-#include "et/et_link.h"
+#include "et/link_nodes.h"
 
 /* Chakra's numbers of node types and collectives. */
 enum ht_et_node_type {

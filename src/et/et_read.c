@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "json/block_base.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/event.h"
 
 #include <string.h>

@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "json/block_base.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "et/et_args.h"
 #include "base/number.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "et/et_convert.h"
 
 #include "base/emit.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "base/utf8.h"
 
 struct repr {

@@ -5,7 +5,7 @@
 #include "graph/cp_model.h"
 
 #include "graph/cp_sync.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/run_memo.h"
 #include "store/trace.h"
 

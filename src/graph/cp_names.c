@@ -4,7 +4,7 @@
  */
 #include "graph/cp_names.h"
 #include "base/pattern.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/device/launch.h"
 #include "store/trace.h"
 

@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/literal.h"
 #include "base/pattern.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/rows/autograd.h"
 #include "store/trace.h"
 

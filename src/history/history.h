@@ -2,7 +2,7 @@
 /*
  * history.h - many runs in one SQLite file, and where their numbers changed for good.
  *
- *     traces of a run ─► measures (measures.c) ─► store (store.c) ─► series by metric and path (load.c) ─► changes (judge.c) ─► table (history.c)
+ *     traces of a run ─► measures (measures.c) ─► store (store.c) ─► series by metric and path (load_series.c) ─► changes (judge.c) ─► table (history.c)
  *
  * A measure is a number of a run with its distribution: "step_time" of the job, "time" of step/communication, of gpu/kernels/NAME. Paths
  * are a tree: what is true of a child should be seen in its parent. The store has no trace data but these numbers and names.

@@ -6,7 +6,7 @@
  *     series  id, metric, path, unit, higher_is_better
  *     points  series, run, value, n, mean, std, min, q1, median, q3, max
  *
- * Here it is written, by the user's own hand; load.c reads it, whoever wrote it. What is added to may have come from somebody else
+ * Here it is written, by the user's own hand; load_series.c reads it, whoever wrote it. What is added to may have come from somebody else
  * all the same: a store that has more than these tables, as triggers, which would run with every row, is refused.
  */
 #include "history/history.h"

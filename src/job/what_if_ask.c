@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * what_if_ask.c - see what_if.h: questions about the traces of a job, each answered by a replay.
+ * what_if_ask.c - see what_if_steps.h: questions about the traces of a job, each answered by a replay.
  */
-#include "job/what_if.h"
+#include "job/what_if_steps.h"
 
 #include "base/sort.h"
 #include "job/event_repeat.h"

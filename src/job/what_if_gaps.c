@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * what_if_gaps.c - what the replay of a job does not explain. See what_if.h.
+ * what_if_gaps.c - what the replay of a job does not explain. See what_if_steps.h.
  */
-#include "job/what_if.h"
+#include "job/what_if_steps.h"
 
 #include "base/sort.h"
 #include "job/event_graph.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * what_if_slowdown.c - whose slowdown it is: the step time when all but some of a job is ideal. See what_if.h.
+ * what_if_slowdown.c - whose slowdown it is: the step time when all but some of a job is ideal. See what_if_steps.h.
  *
  * The published method works on phases of workers; here a phase of a rank in a step is all of its CPU time, or all of its GPU activity,
  * that belongs to the forward pass, the backward pass or the optimizer. Ideal is its mean over ranks and steps: every piece of it takes
  * that much more or less. The ideal transfer of a collective is the median of its kind, size and bytes.
  */
-#include "job/what_if.h"
+#include "job/what_if_steps.h"
 
 #include "base/hash.h"
 #include "base/sort.h"

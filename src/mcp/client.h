@@ -5,7 +5,7 @@
 #ifndef HT_MCP_CLIENT_H
 #define HT_MCP_CLIENT_H
 
-#include "mcp/mcp.h"
+#include "mcp/mcp_message.h"
 
 /* What a message that was read says of its client; a request is under way from now on. ret_request is NULL for what cannot
  * be cancelled: notifications, responses, initialize. */

@@ -2,9 +2,9 @@
 /*
  * methods.c - what is no tool: the handshake, runs as resources, and prompts that lead through an investigation.
  */
-#include "mcp/mcp.h"
+#include "mcp/mcp_message.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "table/escape.h"
 
 #include <stdio.h>

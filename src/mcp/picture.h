@@ -5,7 +5,7 @@
 #ifndef HT_MCP_PICTURE_H
 #define HT_MCP_PICTURE_H
 
-#include "mcp/mcp.h"
+#include "mcp/mcp_message.h"
 
 #define PICTURE_WIDTH 1000
 

@@ -8,7 +8,7 @@
  */
 #include "base/mem.h"
 #include "mcp/client.h"
-#include "mcp/folder.h"
+#include "mcp/log_folder.h"
 
 #include "base/options.h"
 #include "base/thread.h"

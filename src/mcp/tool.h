@@ -5,7 +5,7 @@
 #ifndef HT_MCP_TOOL_H
 #define HT_MCP_TOOL_H
 
-#include "mcp/mcp.h"
+#include "mcp/mcp_message.h"
 
 #define MCP_MAX_TABLES 4
 

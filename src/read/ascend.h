@@ -9,7 +9,7 @@
 #ifndef HT_READ_ASCEND_H
 #define HT_READ_ASCEND_H
 
-#include "read/csv.h"
+#include "read/csv_rows.h"
 #include "read/reader.h"
 #include "read/rows.h"
 

@@ -8,7 +8,7 @@
 
 #include "read/ascend.h"
 #include "base/number.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/ascend_db.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "read/reader.h"
 
 #include "base/mem.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/draft.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@
 #ifndef HT_READ_ASCEND_TEXTS_H
 #define HT_READ_ASCEND_TEXTS_H
 
-#include "read/csv.h"
+#include "read/csv_rows.h"
 #include "read/rows.h"
 
 /* Texts that were seen in one column, by their first and last bytes; NULL when out of memory. It dies with the arena. */

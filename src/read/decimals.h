@@ -10,7 +10,7 @@
 #ifndef HT_READ_DECIMALS_H
 #define HT_READ_DECIMALS_H
 
-#include "read/csv.h"
+#include "read/csv_rows.h"
 
 /* A cell as value / 10^scale; false when it is no such decimal. 16 bytes from p on can be read. */
 bool ht_decimal_read(const char *p, size_t n, int64_t *ret_value, uint8_t *ret_scale);

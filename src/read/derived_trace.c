@@ -4,7 +4,7 @@
  */
 #include "read/derived_trace.h"
 
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/file_name.h"
 #include "store/trace.h"
 

@@ -12,7 +12,7 @@
 #include "store/trace.h"
 
 #include "json/block.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/repair.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include "read/recover.h"
 #include "read/sniff.h"
-#include "read/worker.h"
+#include "read/event_worker.h"
 
 /* Longest event or header value. */
 #define HT_MAX_VALUE_BYTES ((size_t)64 << 20)

@@ -11,9 +11,9 @@
  */
 #include "json/block.h"
 #include "base/number.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/recover.h"
-#include "read/worker.h"
+#include "read/event_worker.h"
 
 #include <string.h>
 

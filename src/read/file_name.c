@@ -4,7 +4,7 @@
  */
 #include "read/file_name.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <string.h>
 #include <strings.h>

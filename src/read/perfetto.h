@@ -13,7 +13,7 @@
 #define HT_READ_PERFETTO_H
 
 #include "read/rows.h"
-#include "wire/perfetto.h"
+#include "wire/perfetto_fields.h"
 #include "wire/message.h"
 
 /* Numbers by numbers. Zero-initialise; ht_map64_done frees. */

@@ -6,7 +6,7 @@
 #include "store/trace.h"
 
 #include "base/emit.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "wire/annotation.h"
 
 #include <string.h>

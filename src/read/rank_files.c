@@ -6,7 +6,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "base/natural.h"
 
 #include <dirent.h>

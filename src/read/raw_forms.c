@@ -5,7 +5,7 @@
 #include "read/raw_forms.h"
 
 #include "base/search.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "read/file_name.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "read/repair.h"
 
 #include "json/block.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/recover.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef HT_READ_REPAIR_H
 #define HT_READ_REPAIR_H
 
-#include "read/worker.h"
+#include "read/event_worker.h"
 
 enum ht_repair {
 	HT_REPAIRED,   /* the copy is in worker->repaired, followed by padding; counters are set */

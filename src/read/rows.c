@@ -4,7 +4,7 @@
  */
 #include "read/rows.h"
 
-#include "json/text.h"
+#include "json/json_text.h"
 
 void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder)
 {

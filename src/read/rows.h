@@ -19,7 +19,7 @@
 #ifndef HT_READ_ROWS_H
 #define HT_READ_ROWS_H
 
-#include "read/worker.h"
+#include "read/event_worker.h"
 #include "store/arg_table.h"
 
 struct ht_rows {

@@ -8,7 +8,7 @@
 #include "read/snapshot.h"
 
 #include "base/number.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <math.h>
 #include <string.h>

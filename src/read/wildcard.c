@@ -10,7 +10,7 @@
 
 #include "base/door.h"
 #include "base/io.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/search.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "base/thread.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/options.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/policy.h"
 #include "registry/question.h"
 #include "registry/run_steps.h"

@@ -5,7 +5,7 @@
 #include "registry/question.h"
 
 #include "base/options.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <string.h>
 

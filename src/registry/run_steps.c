@@ -17,7 +17,7 @@
 #include "registry/ahead.h"
 #include "registry/kept_part.h"
 #include "registry/npu_words.h"
-#include "registry/origin.h"
+#include "registry/fill_origin.h"
 #include "registry/question.h"
 #include "store/trace_refs.h"
 

@@ -6,7 +6,7 @@
 #define HT_REGISTRY_TIMELINE_H
 
 #include "attach/attach.h"
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/efficiency/row_costs.h"
 #include "model/origin/origin.h"
 #include "store/ranges.h"

@@ -11,7 +11,7 @@
 #include "sql/event_table.h"
 #include "store/args.h"
 
-#include "sql/names.h"
+#include "sql/column_names.h"
 
 #include <string.h>
 

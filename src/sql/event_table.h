@@ -3,7 +3,7 @@
  * event_table.h - tables whose rows are events: which columns they have and how a cell is read.
  *
  *   event_columns.c  the columns       event_plan.c   what of a query is pushed down
- *   event_scan.c     walking rows      event_group.c  rows in groups, for GROUP BY and ORDER BY
+ *   event_walk.c     walking rows      event_group.c  rows in groups, for GROUP BY and ORDER BY
  *
  * All constraints are checked by SQLite again, so what is pushed down may let rows pass but never lose one.
  */

@@ -8,7 +8,7 @@
 
 #include "sql/memory_tables.h"
 
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * query.c - ht_sql: a connection of its own for each query, so that contexts on different threads do not meet.
  *
  * Opening one and registering all tables costs a fraction of a millisecond; what is worth keeping between queries is
- * kept with the set (session.c). Without SQLite both functions are there and say so.
+ * kept with the set (connection.c). Without SQLite both functions are there and say so.
  */
 #include "base/options.h"
 
@@ -14,7 +14,7 @@
 #include "sql/query.h"
 
 #include "base/list.h"
-#include "registry/origin.h"
+#include "registry/fill_origin.h"
 #include "registry/params.h"
 #include "holotrace/own.h"
 

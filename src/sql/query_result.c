@@ -13,7 +13,7 @@
 
 #include "base/number.h"
 #include "registry/registry.h"
-#include "sql/names.h"
+#include "sql/column_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef HT_SQL_SQL_H
 #define HT_SQL_SQL_H
 
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/efficiency/row_costs.h"
 #include "model/origin/origin.h"
 #include "model/clocks/clocks.h"

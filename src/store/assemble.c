@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/thread.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/arg_table.h"
 #include "store/args.h"
 #include "store/seal.h"

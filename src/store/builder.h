@@ -15,7 +15,7 @@
 #include "base/intern.h"
 #include "base/io.h"
 #include "store/chunk.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 
 #include <string.h>
 

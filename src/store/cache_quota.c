@@ -6,7 +6,7 @@
  * cache takes would otherwise drive out what it stored itself, before it is used again. When such files fill the cache,
  * nothing more is stored, and the context counts what was not.
  */
-#include "base/cache_quota.h"
+#include "base/quota.h"
 #include "base/mem.h"
 #include "base/platform.h"
 #include "base/temp.h"

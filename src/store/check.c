@@ -14,11 +14,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/search.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/check_facts.h"
 #include "store/import_stats.h"
 #include "store/shape.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 /* Rows that are looked at together for a parent that does not come before its child. */
@@ -248,7 +248,7 @@ CHECK(string_index)
 	return ht_check_all_below(f, t->string_index + first, n, f->n_strings, true);
 }
 
-/* of arguments, in check_args.c */
+/* of arguments, in check_arg_columns.c */
 #define check_arg_columns   NULL /* in begin */
 #define check_arg_rows      ht_check_arg_rows
 #define check_arg_values    ht_check_arg_values
@@ -441,7 +441,7 @@ CHECK(table_columns)
 
 #define check_table_cells NULL /* any number is one; texts are checked with their columns */
 
-/* of memory snapshots, in snapshot.c */
+/* of memory snapshots, in allocator_snapshot.c */
 #define check_mem_about         ht_check_mem_about
 #define check_mem_events        ht_check_mem_events
 #define check_mem_segments      ht_check_mem_segments

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/seal.h"
 
 #include <inttypes.h>

@@ -24,7 +24,7 @@
 #include "store/set.h"
 #include "store/shape.h"
 #include "store/side_table.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace_refs.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "base/emit.h"
 #include "base/hash.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 struct dump {

@@ -5,7 +5,7 @@
 #include "store/args.h"
 #include "store/seal.h"
 
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "base/thread.h"
 
 #include <string.h>

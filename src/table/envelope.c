@@ -17,7 +17,7 @@
 #include "table/format.h"
 #include "table/json.h"
 #include "table/note.h"
-#include "table/origin.h"
+#include "table/table_origin.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "table/escape.h"
 
-#include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/utf8.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
  *   notes, one paragraph each
  *
  * Tables of sentences (ht_table_set_prose) are written as such: label, sentence, and the other texts below it; their
- * numbers are for programs. Layout in layout.c. Names are made safe by escape.c: no control byte of a trace reaches a terminal.
+ * numbers are for programs. Layout in text_layout.c. Names are made safe by escape.c: no control byte of a trace reaches a terminal.
  */
 #include "table/brief.h"
 #include "table/format.h"

@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "table/filter.h"
 #include "table/order.h"
-#include "table/origin.h"
+#include "table/table_origin.h"
 #include "table/resolve.h"
 #include "table/storage.h"
 #include "table/table.h"

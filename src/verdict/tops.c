@@ -8,7 +8,7 @@
 #include "verdict/findings.h"
 
 #include "base/hash.h"
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/calls/op_tree.h"
 #include "model/communication/comm_calls.h"
 #include "model/groups/op_groups.h"

@@ -4,8 +4,8 @@
  */
 #include "wire/annotation.h"
 
-#include "json/text.h"
-#include "wire/perfetto.h"
+#include "json/json_text.h"
+#include "wire/perfetto_fields.h"
 
 /* Containers inside each other: what real args have is below ten. */
 #define MAX_NESTED 64

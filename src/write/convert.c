@@ -12,7 +12,7 @@
 #include "store/trace.h"
 #include "store/trace_refs.h"
 
-#include "model/device/counters.h"
+#include "model/device/counter_events.h"
 #include "base/io.h"
 
 #include <limits.h>

@@ -14,7 +14,7 @@
 
 #include "base/intern.h"
 #include "wire/message.h"
-#include "wire/perfetto.h"
+#include "wire/perfetto_fields.h"
 #include "write/trace_format.h"
 
 /* Texts that numbers stand for, one table each. */

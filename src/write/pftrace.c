@@ -6,7 +6,7 @@
  *
  * Times are differences on a clock of the sequence that begins with the first event of the file. Texts have numbers, which
  * packets before the first event give them. Args are debug annotations, arrows are flows, and what of a row Perfetto has no
- * place for stands in fields of our own (wire/perfetto.h), so that reading a file gives the trace that it was made of.
+ * place for stands in fields of our own (wire/perfetto_fields.h), so that reading a file gives the trace that it was made of.
  * Memory: the bodies of one trace at a time, about a quarter of its JSON.
  */
 #include "store/trace.h"

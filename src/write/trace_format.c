@@ -4,7 +4,7 @@
  */
 #include "write/trace_format.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "store/shape.h"
 
 #include <stdio.h>

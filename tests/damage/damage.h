@@ -18,7 +18,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "json/block.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/discover.h"
 #include "store/args.h"
 #include "store/import_stats.h"

@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "read/csv.h"
+#include "read/csv_rows.h"
 
 /* What was seen of a table: of each row its cells, each with its length. */
 static void csv_note(struct fuzz_text *seen, const struct ht_csv_cell *cell)

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "holotrace/mcp.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 static const char mcp_trace[] =
         "{\"schemaVersion\": 1, \"traceEvents\": [\n"

@@ -9,7 +9,7 @@
 #include "store/build.h"
 
 #include "json/block.h"
-#include "read/worker.h"
+#include "read/event_worker.h"
 
 #define SCAN_MAX_EVENTS 64
 

@@ -11,7 +11,7 @@
 
 #include "../../mpi/board.c"
 #include "../../mpi/timing.c"
-#include "../../mpi/wire.c"
+#include "../../mpi/frames.c"
 
 static const char wire_trace[] =
         "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 1}, \"traceEvents\": [\n"

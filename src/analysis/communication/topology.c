@@ -19,7 +19,7 @@
  */
 #include "analysis/analysis.h"
 #include "base/sort.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "model/communication/group_axis.h"
 #include "model/run_tree.h"
 #include "store/trace.h"

@@ -21,7 +21,7 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/drawing.h"
 #include "model/origin/compile_spans.h"
 #include "model/origin/regions.h"

@@ -8,7 +8,7 @@
  */
 #include "analysis/analysis.h"
 
-#include "et/et_check.h"
+#include "et/et_findings.h"
 #include "et/et_files.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * et_link.c - an execution trace with its Kineto trace: when each node ran, what it launched, what it waited for.
  *
- * Nodes and events are joined on record function ids; see et/et_link.h for how GPU work and dependencies are found.
+ * Nodes and events are joined on record function ids; see et/link_nodes.h for how GPU work and dependencies are found.
  * Views: summary, a row per rank; nodes, a row per node in file order; gpu, a row per piece of GPU work with the
  * node it belongs to, by node and start.
  */
@@ -11,7 +11,7 @@
 #include "store/trace.h"
 
 #include "et/et_files.h"
-#include "et/et_link.h"
+#include "et/link_nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * memory_curve.c - allocated, reserved and active memory over time, and their peaks.
  *
  * One curve per device, and per component where allocators report apart (PTA, GE, APP, ... on NPU). A point is a
- * [memory] event of the trace (memory_events.h): from its time on, so much is
+ * [memory] event of the trace (allocations.h): from its time on, so much is
  *   allocated  in use by tensors: the allocator's total, or the running sum of bytes where the file has no totals
  *   reserved   held by the allocator; reserved - allocated is what fragments or waits to be used again
  *   active     allocated, or freed and still waited for by a stream; NPU

@@ -2,7 +2,7 @@
 /*
  * memory_events.c - every allocation: who asked for it, how large, from when to when.
  *
- * An allocation of an address and the next free of that address on the same device are one row (memory_events.h).
+ * An allocation of an address and the next free of that address on the same device are one row (allocations.h).
  * What was allocated before the recording has no allocation time, what is freed after it no release time.
  *   operator  the operator that was running on the thread of the allocation; of aten::empty and its kin, which all
  *             allocate through, the one around it: "aten::randint (aten::empty)". <unknown> outside of operators, and
@@ -16,7 +16,7 @@
  * is not released, and both are at the peak of 5 MiB at 20 us.
  */
 #include "analysis/analysis.h"
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 
 #include <string.h>
 

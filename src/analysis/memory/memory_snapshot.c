@@ -2,7 +2,7 @@
 /*
  * memory_snapshot.c - what makes the peak, what leaks, why memory ran out: memory snapshots of the caching allocator.
  *
- * Reads the snapshot of a rank (store/snapshot.h), replayed event by event (model/snapshot/mem_history.h): sizes are those
+ * Reads the snapshot of a rank (store/allocator_snapshot.h), replayed event by event (model/snapshot/mem_history.h): sizes are those
  * of the allocator's blocks, so that peak and end are what torch.cuda.max_memory_allocated and memory_allocated report.
  * What lives at a moment is grouped by the user's own line, the stack, an annotation, ... (mem_names.h); a moment is the peak,
  * the end, an out-of-memory error, an event or a time.

@@ -3,7 +3,7 @@
  * memory_stats.c - which operators allocate, how much, and what they leave behind.
  *
  * Per rank, device and operator name, over all its calls:
- *   self      [memory] events of a call itself (memory_events.h): allocated is the sum and the number of the positive
+ *   self      [memory] events of a call itself (allocations.h): allocated is the sum and the number of the positive
  *             ones, increase the sum of all: what was freed while the operator ran counts against it, whoever had
  *             allocated it
  *   the rest  the same with the events of the operators inside it; an operator inside one of its own name counts in
@@ -19,7 +19,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 
 #include <stdlib.h>
 #include <string.h>

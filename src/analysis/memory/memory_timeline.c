@@ -24,7 +24,7 @@
  */
 #include "analysis/analysis.h"
 #include "et/et_memory.h"
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 #include "model/memory/memory_samples.h"
 #include "base/checked.h"
 

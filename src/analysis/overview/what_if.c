@@ -21,7 +21,7 @@
 #include "analysis/analysis.h"
 #include "job/event_graph.h"
 #include "job/ops.h"
-#include "job/what_if.h"
+#include "job/what_if_steps.h"
 #include "model/finding/finding.h"
 
 #include <inttypes.h>

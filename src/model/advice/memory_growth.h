@@ -12,7 +12,7 @@
 #ifndef HT_MODEL_ADVICE_MEMORY_GROWTH_H
 #define HT_MODEL_ADVICE_MEMORY_GROWTH_H
 
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 #include "model/steps/step_roles.h"
 
 #define HT_GROWTH_SHARE 0.001

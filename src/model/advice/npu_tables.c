@@ -4,7 +4,7 @@
  */
 #include "model/advice/npu_tables.h"
 
-#include "json/text.h"
+#include "json/json_text.h"
 #include "model/communication/exporter.h"
 #include "store/side_table.h"
 #include "table/optional.h"

@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 #include "base/search.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/advice/copy_facts.h"
 #include "model/advice/host_doing.h"
 #include "model/advice/memory_growth.h"
@@ -15,7 +15,7 @@
 #include "model/device/gpu_work.h"
 #include "model/device/idle.h"
 #include "model/device/launch.h"
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 #include "model/calls/op_tree.h"
 #include "model/rows/dtype.h"
 #include "table/format.h"

@@ -7,7 +7,7 @@
 #include "model/calls/call_graph.h"
 #include "model/policy.h"
 #include "model/rows/work_names.h"
-#include "base/escape.h"
+#include "base/json_escape.h"
 #include "base/intern.h"
 #include "base/checked.h"
 #include "store/trace.h"

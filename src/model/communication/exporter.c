@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/list.h"
 #include "base/sort.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/side_table.h"
 #include "store/trace.h"
 

@@ -5,7 +5,7 @@
 #include "model/communication/group_axis.h"
 
 #include "base/status.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "model/device/gpu_work.h"
 #include "model/device/launch.h"
 #include "base/search.h"

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "base/glob.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <string.h>
 

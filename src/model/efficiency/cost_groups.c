@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/intern.h"
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "store/args.h"
 
 #include <inttypes.h>

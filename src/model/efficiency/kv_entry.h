@@ -14,7 +14,7 @@
 #define HT_MODEL_EFFICIENCY_KV_ENTRY_H
 
 #include "model/run.h"
-#include "model/serving/iterations.h"
+#include "model/serving/engine_iterations.h"
 
 /* Bytes of the entry over all layers of the rank in hand, -1: not known. */
 enum ht_status ht_kv_entry_find(struct ht_run *run, const struct ht_iteration *list, size_t n,

@@ -5,7 +5,7 @@
 #include "model/efficiency/op_args.h"
 
 #include "base/checked.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 #include <string.h>
 

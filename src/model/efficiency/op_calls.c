@@ -10,8 +10,8 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
-#include "base/text.h"
-#include "json/text.h"
+#include "base/text_compare.h"
+#include "json/json_text.h"
 #include "model/numbers/interval.h"
 #include "model/origin/find_origins.h"
 #include "model/origin/replays.h"

@@ -6,8 +6,8 @@
 
 #include "base/glob.h"
 #include "base/literal.h"
-#include "base/text.h"
-#include "json/text.h"
+#include "base/text_compare.h"
+#include "json/json_text.h"
 #include "store/trace.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "model/efficiency/waves.h"
 
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/trace.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #ifndef HT_MODEL_EVENTS_EVENT_VALUE_H
 #define HT_MODEL_EVENTS_EVENT_VALUE_H
 
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/efficiency/row_costs.h"
 #include "model/origin/origin.h"
 

@@ -6,8 +6,8 @@
 
 #include "model/finding/template.h"
 #include "model/finding/templates.h"
-#include "base/escape.h"
-#include "base/text.h"
+#include "base/json_escape.h"
+#include "base/text_compare.h"
 #include "store/event.h"
 #include "table/format.h"
 #include "table/note.h"

@@ -9,7 +9,7 @@
 
 #include "base/checked.h"
 #include "base/search.h"
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/rows/frame.h"
 #include "model/calls/op_tree.h"
 #include "model/groups/module_graphs.h"

@@ -8,7 +8,7 @@
  *   host        total: their length; self: without modules, operators and runtime calls inside
  *   device      total: GPU work launched inside; self: but not inside a module inside
  *   deeper than 4,096 modules: what is of its own counts for the one around it at that depth
- *   backward    GPU work and host time of operators whose forward operator ran in the module (attribution.h); what
+ *   backward    GPU work and host time of operators whose forward operator ran in the module (row_owners.h); what
  *               accumulates a gradient belongs where the operator before it on its thread does
  */
 #ifndef HT_MODEL_GROUPS_MODULE_GROUPS_H

@@ -8,7 +8,7 @@
 #ifndef HT_MODEL_MEMORY_MEMORY_BANDS_H
 #define HT_MODEL_MEMORY_MEMORY_BANDS_H
 
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 #include "model/part.h"
 
 struct ht_memory_bands {

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "store/args.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #ifndef HT_MODEL_ORIGIN_CHOOSE_H
 #define HT_MODEL_ORIGIN_CHOOSE_H
 
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/origin/match.h"
 #include "model/origin/origin.h"
 

@@ -5,8 +5,8 @@
 #include "model/origin/code_files.h"
 
 #include "attach/kind.h"
-#include "base/text.h"
-#include "json/text.h"
+#include "base/text_compare.h"
+#include "json/json_text.h"
 #include "model/origin/wrapper.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "attach/kind.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/origin/code_files.h"
 #include "model/origin/compiled.h"
 #include "store/args.h"

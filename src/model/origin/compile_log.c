@@ -6,8 +6,8 @@
 
 #include "base/md5.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "json/text.h"
+#include "base/text_compare.h"
+#include "json/json_text.h"
 #include "model/origin/compile_span.h"
 #include "model/origin/graph_lines.h"
 #include "model/origin/log_events.h"

@@ -5,7 +5,7 @@
 #include "model/origin/compiled.h"
 
 #include "attach/kind.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/origin/code_files.h"
 #include "model/origin/tape.h"
 #include "store/trace.h"

@@ -5,8 +5,8 @@
 #include "model/origin/find_origins.h"
 
 #include "base/hash.h"
-#include "base/text.h"
-#include "model/calls/attribution.h"
+#include "base/text_compare.h"
+#include "model/calls/row_owners.h"
 #include "model/origin/compiled.h"
 #include "model/origin/fit.h"
 #include "model/origin/fused_name.h"

@@ -5,7 +5,7 @@
 #include "model/origin/fused_name.h"
 
 #include "base/platform.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <stdlib.h>
 #include <string.h>

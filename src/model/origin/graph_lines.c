@@ -6,7 +6,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/origin/compiled_graph.h"
 #include "model/origin/stack_frames.h"
 #include "model/origin/wrapper.h"

@@ -4,7 +4,7 @@
  */
 #include "model/origin/inductor_graph.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/origin/fit.h"
 #include "store/trace.h"
 

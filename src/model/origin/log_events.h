@@ -6,7 +6,7 @@
 #define HT_MODEL_ORIGIN_LOG_EVENTS_H
 
 #include "base/status.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 /* The text of a string, decoded; NULL when it is none, or without memory. */
 char *ht_log_string(struct ht_arena *arena, const struct ht_json_value *value);

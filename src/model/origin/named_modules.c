@@ -4,8 +4,8 @@
  */
 #include "model/origin/named_modules.h"
 
-#include "base/text.h"
-#include "model/calls/attribution.h"
+#include "base/text_compare.h"
+#include "model/calls/row_owners.h"
 #include "model/origin/compiled.h"
 #include "model/origin/parameters.h"
 #include "model/rows/name_traits.h"

@@ -7,7 +7,7 @@
 #include "attach/kind.h"
 #include "base/mem.h"
 #include "base/search.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "model/origin/parameters.h"
 #include "store/args.h"
 

@@ -5,8 +5,8 @@
 #include "model/origin/origin.h"
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "model/calls/attribution.h"
+#include "base/text_compare.h"
+#include "model/calls/row_owners.h"
 #include "model/origin/compiled.h"
 #include "model/origin/fused_name.h"
 #include "model/device/launch.h"

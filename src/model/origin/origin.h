@@ -102,7 +102,7 @@ struct ht_origins {
 	const char *const
 	        *why; /* by attachment: why it explains nothing; NULL: it does, or was not needed */
 	const uint32_t
-	        *modules; /* by row, as attribution.h has them; NULL: none, or not asked for */
+	        *modules; /* by row, as row_owners.h has them; NULL: none, or not asked for */
 	const uint8_t *module_ways;
 	const char *const *module_texts;
 	const uint32_t *lines; /* by row: ht_lines_make */

@@ -5,7 +5,7 @@
 #include "model/origin/own_line.h"
 
 #include "base/status.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "store/trace.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "store/args.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/origin/compiled.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "model/origin/wrapper.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/origin/compiled_graph.h"
 #include "model/origin/stack_frames.h"
 

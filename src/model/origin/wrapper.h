@@ -12,7 +12,7 @@
 #define HT_MODEL_ORIGIN_WRAPPER_H
 
 #include "base/status.h"
-#include "json/text.h"
+#include "json/json_text.h"
 
 struct ht_compiled_call;
 

@@ -4,7 +4,7 @@
  */
 #include "model/rows/addresses.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 
 static const char before[] = " at 0x";
 #define N_BEFORE (sizeof before - 1)

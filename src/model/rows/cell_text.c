@@ -5,7 +5,7 @@
 #include "model/rows/cell_text.h"
 
 #include "base/mem.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "store/shape.h"
 
 #include <inttypes.h>

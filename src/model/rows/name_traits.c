@@ -4,8 +4,8 @@
  */
 #include "model/rows/name_traits.h"
 
-#include "base/text.h"
-#include "json/text.h"
+#include "base/text_compare.h"
+#include "json/json_text.h"
 #include "model/rows/dtype.h"
 #include "model/rows/row_names.h"
 #include "store/job.h"

@@ -4,7 +4,7 @@
  */
 #include "model/serving/grammar.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 #include "base/platform.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <inttypes.h>
 #include <stddef.h>

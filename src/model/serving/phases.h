@@ -8,7 +8,7 @@
 #ifndef HT_MODEL_SERVING_PHASES_H
 #define HT_MODEL_SERVING_PHASES_H
 
-#include "model/serving/iterations.h"
+#include "model/serving/engine_iterations.h"
 
 #define HT_MOST_PHASES 4
 

@@ -5,7 +5,7 @@
 #include "model/snapshot/mem_extents.h"
 
 #include "base/search.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <string.h>

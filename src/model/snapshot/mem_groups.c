@@ -4,7 +4,7 @@
  */
 #include "model/snapshot/mem_steps.h"
 #include "model/snapshot/mem_view.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include "base/list.h"

@@ -13,7 +13,7 @@
 #include "base/sort.h"
 #include "model/snapshot/bit_tree.h"
 #include "model/snapshot/mem_extents.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "model/memory/memory_events.h"
-#include "store/snapshot.h"
+#include "model/memory/allocations.h"
+#include "store/allocator_snapshot.h"
 
 #include <stdlib.h>
 

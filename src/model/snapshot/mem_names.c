@@ -5,9 +5,9 @@
 #include "model/snapshot/mem_names.h"
 
 #include "base/search.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/memory/memory_samples.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <inttypes.h>

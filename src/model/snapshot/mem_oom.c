@@ -6,7 +6,7 @@
 
 #include "model/finding/finding.h"
 #include "model/snapshot/mem_runs.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * mem_pools.c - which private pool an address belongs to. See mem_history.h.
  */
 #include "model/snapshot/mem_history.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include "base/search.h"

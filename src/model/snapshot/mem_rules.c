@@ -6,7 +6,7 @@
 
 #include "attach/loaded_text.h"
 #include "base/pattern.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/snapshot/bit_tree.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  * The file has starts and ends without numbers: an end belongs to the latest open start of its name.
  */
 #include "model/snapshot/mem_names.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include "base/sort.h"

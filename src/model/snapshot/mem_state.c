@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "model/finding/finding.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include "base/sort.h"

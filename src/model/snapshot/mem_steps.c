@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "base/text.h"
-#include "store/snapshot.h"
+#include "base/text_compare.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <stdlib.h>

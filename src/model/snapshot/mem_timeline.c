@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "model/memory/memory_events.h"
+#include "model/memory/allocations.h"
 #include "model/memory/memory_samples.h"
 
 #include <string.h>

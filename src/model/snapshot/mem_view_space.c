@@ -6,7 +6,7 @@
 #include "model/snapshot/mem_state.h"
 #include "model/snapshot/mem_columns.h"
 #include "model/snapshot/mem_view.h"
-#include "store/snapshot.h"
+#include "store/allocator_snapshot.h"
 #include "store/trace.h"
 
 #include <inttypes.h>

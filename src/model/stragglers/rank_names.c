@@ -3,7 +3,7 @@
  * rank_names.c - see rank_names.h.
  */
 #include "model/stragglers/rank_names.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -17,7 +17,7 @@
  */
 #include "read/nsys/nsys_file.h"
 #include "read/reader.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 
 #include <string.h>
 

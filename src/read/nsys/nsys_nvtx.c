@@ -13,8 +13,8 @@
 
 #if defined(HT_HAVE_SQLITE)
 
-#include "base/text.h"
-#include "json/text.h"
+#include "base/text_compare.h"
+#include "json/json_text.h"
 #include "read/nsys/nsys.h"
 #include "read/nsys/nsys_payload.h"
 #include "read/nsys/nsys_schema.h"

@@ -7,7 +7,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "base/number.h"
-#include "json/text.h"
+#include "json/json_text.h"
 #include "read/nsys/nsys_payload.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "read/nsys/nsys_schema.h"
 
 #include <inttypes.h>
