@@ -126,12 +126,17 @@ def bundled_traces(max_bytes=None):
     return [path for path, n in _bundled if max_bytes is None or n <= max_bytes]
 
 
+#: Of the bundled traces few that have every phase, category, key and type of value that all of them have (tests/oracle/test_oracle.py
+#: looks), a fifth of the bytes.
+SAMPLE = ("examples/cpu/cpu.json.gz", "examples/ddp/ddp_rank0.json.gz", "examples/et/with_kineto.json.gz",
+          "tests/data/compiled/recompile.json.gz", "tests/data/graphs/capture.json.gz", "tests/data/pipeline/pp_rank0.json.gz")
+
+
 def sample_traces(max_bytes=None):
-    """Of ranks of a run, or of repetitions, the first, as the others are of its kind; all of them with HOLOTRACE_LONG."""
-    kinds = {}
-    for path in bundled_traces(max_bytes):
-        kinds.setdefault(path if LONG else path.parent / re.sub(r"[0-9]+", "", path.name), path)
-    return list(kinds.values())
+    """The traces of SAMPLE whose text is at most max_bytes; with HOLOTRACE_LONG all that are bundled."""
+    if LONG:
+        return bundled_traces(max_bytes)
+    return [ROOT / name for name in SAMPLE if max_bytes is None or len(trace_bytes(ROOT / name)) <= max_bytes]
 
 
 def extra_traces():
