@@ -61,7 +61,7 @@ def test_memory_view(folder, tmp_path):
         run, = served.wait_ready(url)["runs"]
         wanted = tmp_path / "wanted.json"
         wanted.write_text(json.dumps(wanted_of(folder, run["id"])))
-        served.drive("snapshot.mjs", url, wanted, served.SCREENSHOTS)
+        served.drive("snapshot.mjs", url, wanted, *served.PICTURES)
 
 
 def test_diff(tmp_path):
@@ -79,7 +79,7 @@ def test_diff(tmp_path):
         wanted.write_text(json.dumps([{"at": here, "charts": 1, "name": "diff-memory", "heading": said[0].upper() + said[1:],
                                        "tables": [{"verb": "diff", "wanted": table}]},
                                       {"at": here + "&measure=end", "charts": 1, "tables": [{"verb": "diff", "wanted": table}]}]))
-        served.drive("views.mjs", url, wanted, served.SCREENSHOTS)
+        served.drive("views.mjs", url, wanted, *served.PICTURES)
 
 
 @pytest.mark.alone
