@@ -23,6 +23,11 @@ LONG = bool(os.environ.get("HOLOTRACE_LONG"))
 _cache = tempfile.TemporaryDirectory(prefix="holotrace-test-cache-")
 
 
+def seeds(n):
+    """The seeds of a test of things at random: n of them in `make nightly`, and a third of these with every change."""
+    return range(n if LONG else (n + 2) // 3)
+
+
 @functools.lru_cache
 def is_sanitized():
     """True when the program has a sanitizer inside, which needs address space without end."""
