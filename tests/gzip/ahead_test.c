@@ -15,7 +15,7 @@
 #include <pthread.h>
 
 /* Some steps of 256 KiB. */
-#define N_TEXT  ((size_t)1500000)
+#define N_TEXT ((size_t)1500000)
 /* Many chunks of all sizes but the largest: for what is done many times. */
 #define N_SHORT ((size_t)300000)
 #define N_HANDS 3
