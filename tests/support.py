@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import tempfile
@@ -48,6 +49,12 @@ def default_signals():
     some, and every child inherits that."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+
+
+def children_seconds():
+    """Processor seconds of what this process ran and waited for: what others do meanwhile is not in them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def wait_until(holds, seconds=60, every=0.01):

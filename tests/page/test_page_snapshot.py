@@ -82,7 +82,7 @@ def test_diff(tmp_path):
         served.drive("views.mjs", url, wanted, *served.PICTURES)
 
 
-@pytest.mark.alone
+@(pytest.mark.alone if support.LONG else pytest.mark.usefixtures())  # which measures frames
 def test_large(tmp_path):
     """What is sent for a picture does not grow with the file; of 1 GB the timeline is there in two seconds, at 50 frames/s."""
     (tmp_path / "run").mkdir()
