@@ -81,7 +81,7 @@ nightly: ## what every change passes, with larger inputs and for longer, and wha
 	@HOLOTRACE_LONG=1 $(MAKE) --no-print-directory sanitize DAMAGE=400
 	@$(MAKE) --no-print-directory portable PORTABLE_DAMAGE=400 \
 		PORTABLE_TESTS="tests/abi tests/cases tests/golden python/tests/test_core.py"
-	@$(MAKE) --no-print-directory tsan
+	@HOLOTRACE_LONG=1 $(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory attack torture fuzz dist
 
 lint: ## formatting, include directions, sizes, registry and documentation, cppcheck

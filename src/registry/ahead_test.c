@@ -107,7 +107,7 @@ static size_t check_all(const struct asking *how, size_t *ret_n)
 	ht_set *plain = NULL;
 	struct asking a = *how;
 	*ret_n = 0;
-	snprintf(path, sizeof path, "%s/examples/ddp", root ? root : ".");
+	snprintf(path, sizeof path, "%s/tests/data/pipeline", root ? root : ".");
 	a.sources = sources;
 	a.n_sources = 1;
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);

@@ -111,7 +111,7 @@ static void ask(const char **names, size_t n, const struct ht_arg *args, size_t 
 /* Fewer threads than ranks, as many, more. */
 static void answers_are_those_of_single_runs(void **state)
 {
-	static const char *const runs[] = { "ddp", "train", "cpu" };
+	static const char *const runs[] = { "../tests/data/pipeline", "train", "cpu" };
 	static const struct ht_arg steps[] = { { "step", "all" } }, bad[] = { { "step", "99" } },
 	                           hta[] = { { "hta-compat", "true" } };
 	static const struct {

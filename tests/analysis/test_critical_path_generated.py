@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+import support
 from critical import Tiny, check_path, rows, rule
 
 LAUNCH_US, RETURN_US, CALL_US = 5, 0, 2
@@ -81,7 +82,7 @@ def make_program(seed, streams):
     return program
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", support.seeds(24))
 def test_simulated_runs(tmp_path, seed):
     """The window is the machine's, the path covers it, and what-if says what the machine would do."""
     streams = (7,) if seed % 3 == 0 else (7, 16) if seed % 3 == 1 else (7, 16, 20)
@@ -133,7 +134,7 @@ def scramble(seed, streams):
     return t
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", support.seeds(36))
 def test_any_trace(tmp_path, seed):
     """The path covers the window and slack holds, whatever the events are."""
     streams = ((7,), (7, 16), (7, 16, 20))[seed % 3]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time and memory grow with the file, not with its square: every verb on every hard shape.
+"""Time and memory grow with the file, not with its square: every verb on every hard shape, and on each a third of the options that
+take other paths through the program, all of them with HOLOTRACE_LONG.
 
 Coarse, for machines that do other things at the same time: processor time, a generous factor, and only what took
 noticeably long is measured again at a quarter of the size. `make bench` measures large traces closely.
 """
+import functools
 import json
 
 import pytest
@@ -48,9 +50,19 @@ class Trace:
         return self.measure([line[0], *paths, *line[1:], "--jobs", "1", "--cache-dir", self.cache, "--format", "csv"])
 
 
+@functools.lru_cache
 def verbs():
     said = json.loads(support.output("help", "--json"))
     return [(v["name"], v["n_sets"]) for v in said["verbs"] if v["kind"] == "analysis" and v["n_sets"]]
+
+
+def lines_of(shape):
+    """Every plain verb; of the other lines those whose turn it is."""
+    turn = 0
+    for line in commands.command_lines(verbs()):
+        turn += len(line) > 1
+        if support.LONG or len(line) == 1 or (turn + list(shapes.ALL).index(shape)) % 3 == 0:
+            yield line
 
 
 def grows_too_fast(seconds, once_more, again):
@@ -80,7 +92,7 @@ def test_linear(shape, meter, tmp_path):
     if grows_too_fast(large.opening[0], lambda: large.opening[0],
                       lambda: small_trace().opening[0]):
         slow.append(f"opening takes {large.opening[0]:.2f} s")
-    for line in commands.command_lines(verbs()):
+    for line in lines_of(shape):
         seconds, memory, code, message = large.run(line)
         # HTA's row selection refuses ids that pair every row with every other
         assert code == 0 or (code == 4 and "--hta-compat" in line), f"{line}: exit {code}: {message!r}"

@@ -90,7 +90,7 @@ def test_options_mean_the_same(tmp_path, options):
     assert straight == around
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", support.seeds(20))
 def test_random_traces(tmp_path, seed):
     """Overlaps of all kinds, equal times, empty spans: nothing is lost, and no two spans of a track overlap in part."""
     rng = random.Random(seed)

@@ -2,8 +2,8 @@
 """No number in a file, however large, makes arithmetic overflow: every verb and option on extreme traces.
 
 Under `make sanitize` the program reports signed overflow, bad shifts and conversions itself, and any report fails
-here. Without sanitizers the test still sees crashes, hangs and exit codes that are none of ours. Every verb is a process
-for each trace; its options run in one process, in Python (in_process.py).
+here: every verb and option, in one process, in Python (in_process.py). Without sanitizers the test still sees crashes, hangs and
+exit codes that are none of ours: every verb is a process for each trace. With HOLOTRACE_LONG both builds take both ways.
 """
 import json
 import os
@@ -60,7 +60,11 @@ def check_all(folder, lines, paths):
     assert done.returncode == 0, text[-3000:]
 
 
-needs_package = pytest.mark.skipif(not (PACKAGE / "holotrace").is_dir(), reason="skipped: built without Python")
+HAS_PACKAGE = (PACKAGE / "holotrace").is_dir()
+#: What overflows, or reads beyond an end, is seen with sanitizers; without the package every verb is a process there too.
+with_sanitizers = pytest.mark.skipif(not HAS_PACKAGE or not (support.is_sanitized() or support.LONG),
+                                     reason="skipped: make sanitize takes every option, where built with Python")
+as_processes = pytest.mark.skipif(HAS_PACKAGE and support.is_sanitized() and not support.LONG, reason="skipped: the options below have every verb")
 
 
 @pytest.fixture(params=TRACES, ids=[name for name, _ in TRACES])
@@ -73,17 +77,18 @@ def ranks(request, tmp_path):
     return tmp_path
 
 
+@as_processes
 def test_every_verb(ranks):
     for i, (verb, n_sets, _) in enumerate(PLAIN):
         check(ranks, verb, n_sets, ["a.json", "b.json"] if i % 2 else ["a.json"])
 
 
-@needs_package
+@with_sanitizers
 def test_every_option(ranks):
     check_all(ranks, LINES, ["a.json", "b.json"])
 
 
-@needs_package
+@with_sanitizers
 def test_sums_beyond_64_bits(tmp_path):
     (tmp_path / "long.json").write_text(json.dumps(extreme.long_run()))
     lines = [(verb, n_sets, options) for verb, n_sets, _ in PLAIN for options in ([], ["--hta-compat"])]

@@ -3,7 +3,8 @@
  * replay.h - the corpus of a fuzz target as an ordinary test.
  *
  * Every file of tests/fuzz/corpus/<target>/ is fed as it is, then cut short and with single bytes changed, so that builds with
- * sanitizers see more than the files themselves.
+ * sanitizers see more than the files themselves. Where a target looks closely at one input in some (fuzz.h), that is every file as it
+ * is, and those of its changed forms that the fuzzer would choose; with HOLOTRACE_LONG all of them.
  */
 #ifndef HT_FUZZ_REPLAY_H
 #define HT_FUZZ_REPLAY_H
@@ -15,12 +16,16 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef int (*target_fn)(const uint8_t *data, size_t size);
 
 #define N_MUTATIONS 6
+
+/* What makes a target look closely at any input; set by tests of targets that have it. */
+static bool *replay_looks_closely;
 
 static inline uint8_t *slurp(const char *path, size_t *ret_n)
 {
@@ -48,7 +53,12 @@ static inline uint32_t next_random(uint32_t *state)
 static inline void feed(target_fn target, uint8_t *bytes, size_t n)
 {
 	uint32_t state = (uint32_t)n;
+	bool *closely = replay_looks_closely;
+	if (closely)
+		*closely = true;
 	target(bytes, n);
+	if (closely)
+		*closely = getenv("HOLOTRACE_LONG") != NULL;
 	for (int i = 0; i < N_MUTATIONS && n; i++) {
 		size_t at = next_random(&state) % n;
 		uint8_t old = bytes[at];

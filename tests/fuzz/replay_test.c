@@ -140,7 +140,7 @@ REPLAY(zstd)
 
 int main(void)
 {
-	fuzz_spares_nothing = true;
+	replay_looks_closely = &fuzz_spares_nothing;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(replay_attach),
 		cmocka_unit_test(replay_bundle),

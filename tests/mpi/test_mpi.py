@@ -79,6 +79,8 @@ def analyses():
 
 
 ANALYSES = list(analyses())
+#: Every third, and all that take two runs.
+SOME = ANALYSES if LONG else [one for i, one in enumerate(ANALYSES) if i % 3 == 0 or len(one[1]) > 1]
 
 
 def in_turn(cases):
@@ -86,10 +88,11 @@ def in_turn(cases):
     return [(mpi, *case) for i, case in enumerate(cases) for mpi in (HERE if LONG else HERE[i % max(1, len(HERE)):][:1])]
 
 
-@pytest.mark.parametrize("name, sources", ANALYSES, ids=[name for name, _ in ANALYSES])
+@pytest.mark.parametrize("name, sources", SOME, ids=lambda value: value if isinstance(value, str) else "")
 def test_every_analysis_is_the_same(name, sources):
-    """In turn with each MPI, over one, two, three processes or more than there are files; with HOLOTRACE_LONG all of
-    these. That any grouping of ranks gives the same bytes is a test of its own (tests/property/test_parts.py)."""
+    """Some, in turn with each MPI, over one, two, three processes or more than there are files; with HOLOTRACE_LONG
+    every one over all of these. What differs between them is what a part holds: that any grouping of ranks gives the same bytes
+    is a test of its own, of all of them (tests/property/test_parts.py)."""
     whole = alone(name, "--format", "json", *sources)
     ways = [(mpi, np) for np in (3, 1, 2, 8) for mpi in HERE]
     for mpi, np in ways if LONG else [ways[ANALYSES.index((name, sources)) % len(ways)]]:
@@ -98,8 +101,9 @@ def test_every_analysis_is_the_same(name, sources):
         assert done.returncode == whole.returncode, done.stderr.decode()
 
 
-@pytest.mark.parametrize("name, options", [(name, options) for name, lists in OPTIONS.items() for options in lists])
+@pytest.mark.parametrize("name, options", [(name, options) for name, lists in OPTIONS.items() for options in lists][::1 if LONG else 3])
 def test_options_are_the_same(name, options):
+    """Of each third; with HOLOTRACE_LONG all. What they change in parts is a test of its own (tests/property/test_parts.py)."""
     assert check(HERE[-1], 3, name, *options, "--format", "csv", "examples/ddp").returncode == 0
 
 
@@ -131,6 +135,10 @@ def write_trace(path, rank=None, kernel="k", ts=100, base=None, n=1):
     path.write_text(json.dumps(trace))
 
 
+#: Verbs, and over how many processes each unless over all of these.
+PROCESSES = {"info": 3, "kernel-breakdown": 2, "health": 8}
+
+
 @pytest.mark.parametrize("mpi", HERE)
 def test_ranks_are_given_as_in_one_process(mpi, tmp_path):
     """Files that do not say their rank, two that say the same, one that is given, a file that is no trace, a second
@@ -143,10 +151,10 @@ def test_ranks_are_given_as_in_one_process(mpi, tmp_path):
     (tmp_path / "t/note.json").write_text("[1, 2]")
     (tmp_path / "t/same.json").hardlink_to(tmp_path / "t/b9.json")
     write_trace(tmp_path / "other/e.json", rank=0)
-    for verb in ("info", "kernel-breakdown", "health"):
+    for verb in PROCESSES:
         one = alone(verb, "t", "7=other/e.json", cwd=tmp_path)
         assert one.returncode == 0
-        for np in (2, 3, 8):
+        for np in (2, 3, 8) if LONG else (PROCESSES[verb],):
             done = launch(mpi, np, verb, "t", "7=other/e.json", cwd=tmp_path)
             assert done.stdout == one.stdout
             assert said(done.stderr) == said(one.stderr)

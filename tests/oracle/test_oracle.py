@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The store equals what a plain Python derivation gives, for every trace at hand.
 
-Bundled traces run always; those below $HOLOTRACE_EXTRA_DATA when it is set. Compared are the
+A sample of the bundled traces runs always, all of them with HOLOTRACE_LONG; those below $HOLOTRACE_EXTRA_DATA when it is set. Compared are the
 summaries (readable when they differ), then every event, then every value of every arg key.
 """
 import collections
 import decimal
 import json
 import pathlib
+import re
 import sys
 
 import pytest
@@ -112,9 +113,25 @@ def compare_args(path, theirs, attribute, prefix):
                     f"the file has {values.get(key)!r}")
 
 
-def test_has_traces():
-    """The oracle has something to look at."""
-    assert support.bundled_traces()
+def kinds_of(path):
+    """Members of the document; of events phases, categories, and keys with the type of their value."""
+    document = json.loads(support.trace_bytes(path), strict=False)
+    found = {("document", key) for key in document}
+    for event in document["traceEvents"]:
+        cat = event.get("cat")
+        found.add(("event", event.get("ph"), cat))
+        found.update(("event", key) for key in event)
+        found.update((cat, key, type(value).__name__) for key, value in (event.get("args") or {}).items())
+    return found
+
+
+def test_the_sample_has_what_all_have():
+    """What is looked at with every change lacks nothing that a bundled trace has. Ranks of a run are of one kind."""
+    first = {path.parent / re.sub(r"[0-9]+", "", path.name): path for path in reversed(support.bundled_traces())}
+    sample = set().union(*(kinds_of(support.ROOT / name) for name in support.SAMPLE))
+    assert len(first) > 15 and len(sample) > 100
+    lacking = {support.short(path): sorted(map(str, kinds_of(path) - sample)) for path in first.values()}
+    assert not {path: kinds for path, kinds in lacking.items() if kinds}
 
 
 @pytest.mark.parametrize("path", TRACES, ids=support.short)

@@ -9,14 +9,25 @@ export const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
+// `make nightly` (support.LONG) looks at everything, in both themes; every change at what shows the same.
+export const LONG = Boolean(process.env.HOLOTRACE_LONG);
+// The other theme has other colours and nothing else: what is done with a page is done in one, and violationsOfBoth looks at the colours.
+export const THEMES = LONG ? ["light", "dark"] : ["light"];
+
 // The Chromium that the tests keep (keep.mjs), where they say which, or one of its own. What a script opens is closed with it.
 export function launch() {
   return process.env.KEPT ? chromium.connectOverCDP(process.env.KEPT) : chromium.launch({ executablePath: EXECUTABLE, args: ARGS });
 }
 
 // Runs in every page before its own code: what is asked for and not answered yet. News of runs are asked for all the
-// time, and do not count.
+// time, and do not count. Pixels of a canvas, four numbers each, are those of a copy, which can be read again without a warning.
 function countRequests() {
+  globalThis.pixels = canvas => {
+    const { width, height } = canvas;
+    const copy = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    return copy.getImageData(0, 0, width, height).data;
+  };
   const own = globalThis.fetch;
   globalThis.asked = new Set();
   globalThis.fetch = (what, options) => {
@@ -56,11 +67,24 @@ export async function open(browser, url, { width = 1280, height = 900, theme = "
 }
 
 // What axe holds against the page, as one line each; of all rules unless some are named. It need not load style sheets and media once
-// more (preload): that serves one rule that is off, and one about sound, which the page has none of.
+// more (preload): that serves one rule that is off, and one about sound, which the page has none of. The first rows of a table are made as
+// the others are, and axe takes as long for each: of those it sees all in `make nightly`.
 export async function violations(page, rules = null) {
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe.source);
-  return page.evaluate(async only => (await globalThis.axe.run(document, { resultTypes: ["violations"], preload: false, ...(only ? { runOnly: only } : {}) })).violations
-    .map(rule => `${rule.id}: ${rule.nodes.slice(0, 3).map(node => node.target.join(" ")).join(", ")} (${rule.nodes.length})`), rules);
+  const what = LONG ? { include: [["html"]] } : { include: [["html"]], exclude: [["tbody tr:nth-child(n+6)"]] };
+  return page.evaluate(async ([context, only]) => (await globalThis.axe.run(context, { resultTypes: ["violations"], preload: false, ...(only ? { runOnly: only } : {}) })).violations
+    .map(rule => `${rule.id}: ${rule.nodes.slice(0, 3).map(node => node.target.join(" ")).join(", ")} (${rule.nodes.length})`), [what, rules]);
+}
+
+// The same of the page as it is, and of the colours of the other theme; the page is light again then.
+export async function violationsOfBoth(page) {
+  const found = await violations(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await quiet(page);
+  found.push(...(await violations(page, ["color-contrast"])).map(one => `dark: ${one}`));
+  await page.emulateMedia({ colorScheme: "light" });
+  await quiet(page);
+  return found;
 }
 
 export function check(what, got, wanted) {

@@ -2,7 +2,7 @@
 // The line of the user's code beside kernels and operators: node code.mjs URL WANTED. WANTED is JSON: the run with lines, the
 // lines by view and name, and a run without any.
 import { go, hash } from "./app.mjs";
-import { check, launch, open, quiet, violations } from "./browser.mjs";
+import { check, launch, open, quiet, THEMES, violationsOfBoth } from "./browser.mjs";
 
 const [url, wantedText] = process.argv.slice(2);
 const wanted = JSON.parse(wantedText);
@@ -33,7 +33,7 @@ async function checkRows(page, view) {
 
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of THEMES) {
     const { page, errors } = await open(browser, url + at(wanted.run, "kernels"), { theme });
     const asked = [];
     page.on("request", request => { if (request.url().includes("/table/attribution")) asked.push(request.url()); });
@@ -45,7 +45,7 @@ try {
       await quiet(page);
       check(`${view}: questions`, asked.length, 1);
       await checkRows(page, view);
-      check(`${view} ${theme}: axe`, await violations(page), []);
+      check(`${view} ${theme}: axe`, await violationsOfBoth(page), []);
       if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/code-${view}-${theme}.png` });
     }
     // the order of the lines, and one click to what is behind a row

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters in the timeline: node counters.mjs URL RUN. Each series is a row with its name; the pointer reads its value and unit,
 // and the table of all of them is a click away.
-import { check, launch, open, quiet, violations } from "./browser.mjs";
+import { check, launch, open, quiet, THEMES, violationsOfBoth } from "./browser.mjs";
 
 const [url, run] = process.argv.slice(2);
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of THEMES) {
     const { page, errors } = await open(browser, `${url}#/${encodeURIComponent(run)}/timeline?from=0&to=4000`, { theme });
     await page.getByRole("button", { name: "counters", exact: true }).click();
     await page.locator(".tl-label.overlay", { hasText: "HBM Read(MB/s)" }).waitFor();
@@ -24,7 +24,7 @@ try {
     await quiet(page);
     check("over the selection", await page.locator(".tl-counters tbody tr").evaluateAll(rows => rows.map(row => [...row.cells].map(cell => cell.title))),
       [["util n", "3", "no value", "3"], ["util value", "0.5", "no value", "0.5"], ["HBM Read(MB/s)", "2 MB/s", "5.2 MB/s", "6 MB/s"]]);
-    check(`axe ${theme}`, await violations(page), []);
+    check(`axe ${theme}`, await violationsOfBoth(page), []);
     if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/counters-${theme}.png` });
     await page.evaluate(() => { location.hash = location.hash.replace("sel=500..3000", "sel=4500..9000"); });
     await quiet(page);

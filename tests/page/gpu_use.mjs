@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU use as a track, and more counters than are shown at first: node gpu_use.mjs URL. The run has 300 series; a click brings the rest. The bar of GPU use is full at 100 %.
 // While the scale changes the widest labels are there, all of them when it rests.
-import { check, launch, open, quiet } from "./browser.mjs";
+import { check, launch, open, quiet, THEMES } from "./browser.mjs";
 
 const [url] = process.argv.slice(2);
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of THEMES) {
     const { page, errors } = await open(browser, `${url}#/run/timeline?from=0&to=12000&show=use`, { theme });
     const label = page.locator(".tl-label.overlay", { hasText: "GPU use" });
     await label.waitFor();

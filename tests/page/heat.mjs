@@ -10,7 +10,7 @@ const browser = await launch();
 // The colour of each cell: rows of cells begin below the labels of steps, and just below their upper edge there is no text.
 const cellsOf = canvas => canvas.evaluate(one => {
   const [, rows, columns] = /: (\d+) by (\d+),/.exec(one.getAttribute("aria-label")).map(Number);
-  const scale = one.width / one.getBoundingClientRect().width, all = one.getContext("2d").getImageData(0, 0, one.width, one.height).data;
+  const scale = one.width / one.getBoundingClientRect().width, all = globalThis.pixels(one);
   const high = (one.height / scale - 22) / rows;
   return Array.from({ length: rows }, (_, row) => {
     const start = 4 * one.width * Math.round((20 + row * high + 1.5) * scale), line = all.slice(start, start + 4 * one.width), found = [];
@@ -35,22 +35,16 @@ const barsOf = async page => {
   return chart.locator("g > rect:nth-of-type(2)").evaluateAll(list => list.slice(0, 5).map(one => getComputedStyle(one).fill));
 };
 
-const said = {};
+const said = {}, first = await open(browser, overview), second = await open(browser, kernels), report = await open(browser, pathToFileURL(file).href);
+// a report is light, for paper; its colours are looked at as a dark page would show them
+await report.page.evaluate(() => { delete document.documentElement.dataset.theme; });
 for (const theme of ["light", "dark"]) {
-  const at = async url => {
-    const { page, errors } = await open(browser, url, { theme });
-    return { page, errors };
-  };
-  const first = await at(overview);
+  for (const { page } of [first, second, report]) await page.emulateMedia({ colorScheme: theme });
   await quiet(first.page);
   const [low, high] = await first.page.evaluate(() => ["--heat-low", "--heat-high"].map(name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()));
   const map = await mapOf(first.page);
-  const second = await at(kernels);
   await quiet(second.page);
   const bars = await barsOf(second.page);
-  const report = await at(pathToFileURL(file).href);
-  // a report is light, for paper; its colours are looked at as a dark page would show them
-  await report.page.evaluate(() => { delete document.documentElement.dataset.theme; });
   await frames(report.page);
   said[theme] = { low, high, page: { map, bars }, report: { map: await mapOf(report.page), bars: await barsOf(report.page) } };
   for (const one of [first, second, report]) check("console", one.errors, []);

@@ -30,7 +30,7 @@ try {
   if (!drawn.includes(wanted.mark)) throw new Error(`the change is not marked: ${drawn}`);
   if (!(await hash(page)).includes("path=step")) throw new Error(`the choice is not in the URL: ${await hash(page)}`);
   check("names of a store are no markup", await page.locator("main i:not([style]), main b b").count(), 0);
-  await page.screenshot({ path: `${pictures}/history-${wanted.alone ? "alone" : "beside"}-light-1280.png`, fullPage: true });
+  if (pictures) await page.screenshot({ path: `${pictures}/history-${wanted.alone ? "alone" : "beside"}-light-1280.png`, fullPage: true });
   for (const [width, height] of [[390, 844], [1024, 768]]) {
     await page.setViewportSize({ width, height });
     await settle(page);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The critical path over the events of the timeline: node path.mjs URL EVENT. EVENT is the kernel that the ranks wait for.
 import { check, go, launch, open, settle } from "./app.mjs";
-import { frames, quiet, violations } from "./browser.mjs";
+import { frames, quiet, violationsOfBoth } from "./browser.mjs";
 
 const [url, event] = process.argv.slice(2);
 const browser = await launch();
@@ -38,11 +38,8 @@ try {
   }, event);
   const words = /^Without all calls of it on rank \d a step would be ([\d.]+) ms/.exec(saved);
   if (!words || Math.abs(Number(words[1]) * 1e6 / rule - 1) > 0.01) throw new Error(`saved: ${saved}, not ${rule} ns`);
-  for (const theme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme: theme });
-    check(`axe, ${theme}`, await violations(page), []);
-    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/path-${theme}.png` });
-  }
+  check("axe", await violationsOfBoth(page), []);
+  if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/path.png` });
   // along the path: what comes after is another event, which is on it, too
   await page.locator(".tl-why .tl-link").last().click();
   await page.waitForFunction(id => new URLSearchParams(location.hash.split("?")[1]).get("event") !== id, event);

@@ -2,12 +2,12 @@
 // While ranks are being read: node provisional.mjs URL. The server's news are changed on the way so that some files are not read yet; the verdict says from how many
 // ranks it is, and says nothing of it any more when all are read. Reading has a rate and a time that is left.
 import { settle } from "./app.mjs";
-import { check, launch, violations } from "./browser.mjs";
+import { check, frames, launch, THEMES, violations } from "./browser.mjs";
 
 const [url] = process.argv.slice(2);
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of THEMES) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: theme });
     let news = 0, generation = 0, tell = () => undefined;
     const told = () => new Promise(done => { tell = done; });
@@ -36,7 +36,11 @@ try {
       tell();
     }
     await page.locator(".strip", { hasText: /MB\/s, .* left/ }).first().waitFor();
-    check(`axe ${theme}`, await violations(page, ["color-contrast", "aria-allowed-role"]), []);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      await frames(page);
+      check(`axe ${colorScheme}`, await violations(page, ["color-contrast", "aria-allowed-role"]), []);
+    }
     tell();
     await page.locator(".provisional").waitFor({ state: "detached" });
     check("nothing of it when all are read", await page.locator(".strip").count(), 0);

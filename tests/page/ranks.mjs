@@ -2,7 +2,7 @@
 // A large job on the page: node ranks.mjs URL WANTED. WANTED is JSON: the slow node, its ranks, how late its latest one is, and the steps. Nodes come first, the slow one
 // above all others; a click opens its ranks, another one the timeline of a rank. Of the timeline only ranks on screen are asked for.
 import { go, hash, settle } from "./app.mjs";
-import { check, launch, open, quiet, violations } from "./browser.mjs";
+import { check, launch, open, quiet, THEMES, violationsOfBoth } from "./browser.mjs";
 
 const [url, wantedText] = process.argv.slice(2), wanted = JSON.parse(wantedText);
 const cells = page => page.locator(".rk-space .rk-row").evaluateAll(rows => rows.map(row => [...row.children].map(cell => cell.textContent)));
@@ -86,12 +86,12 @@ async function timeline(page) {
 
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of THEMES) {
     const { page, errors } = await open(browser, `${url}#/job/ranks`, { theme });
     await page.locator(".rk-space .rk-row").first().waitFor();
     await settle(page);
     await lookAtNodes(page);
-    check(`axe ${theme}`, await violations(page), []);
+    check(`axe ${theme}`, await violationsOfBoth(page), []);
     for (const width of [390, 1280, 2560]) {
       await page.setViewportSize({ width, height: 900 });
       await quiet(page);

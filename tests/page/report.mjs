@@ -2,7 +2,7 @@
 // The report in Chromium: node report.mjs URL EXPECTED.json SCREENSHOTS. EXPECTED has, by verb, the table as the command
 // line gives it.
 import { readFileSync } from "node:fs";
-import { check, launch, open, quiet } from "./browser.mjs";
+import { check, launch, LONG, open, quiet } from "./browser.mjs";
 
 const [url, expectedPath, pictures] = process.argv.slice(2);
 const expected = JSON.parse(readFileSync(expectedPath, "utf8"));
@@ -81,7 +81,7 @@ try {
     const other = await open(browser, url, { width, theme });
     await other.page.waitForSelector(".rp-verdict h1");
     await quiet(other.page);
-    await other.page.screenshot({ path: `${pictures}-${theme}-${width}.png`, fullPage: true });
+    if (LONG) await other.page.screenshot({ path: `${pictures}-${theme}-${width}.png`, fullPage: true });
     await other.page.getByText("open all").click();
     await quiet(other.page);
     check(`${width} px`, await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
@@ -94,10 +94,10 @@ try {
   for (const word of ["compute", "transfer", "waiting for a rank"]) if (!legend.includes(word)) throw new Error(`the step bars have no ${word}: ${legend}`);
 
   // paper: light, all sections, nothing cut off at the right
-  const pdf = await page.pdf({ ...A4, path: `${pictures}.pdf` });
-  const pages = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
+  const pdf = (await page.pdf({ ...A4, path: `${pictures}.pdf`, outline: true, tagged: true })).toString("latin1");
+  const pages = (pdf.match(/\/Type\s*\/Page\b/g) ?? []).length;
   if (pages < 3 || pages > 60) throw new Error(`${pages} pages`);
-  check("titles at the foot of a page", orphans((await page.pdf({ ...A4, outline: true, tagged: true })).toString("latin1")), []);
+  check("titles at the foot of a page", orphans(pdf), []);
   check("errors", errors, []);
 } finally {
   await browser.close();

@@ -16,6 +16,8 @@ import support
 from web import drive, has_page  # noqa: F401, drive is used as served.drive
 
 SCREENSHOTS = pathlib.Path(support.EXE).parent / "screenshots"
+#: The folder for pictures, as an argument of scripts that draw them where there is one: `make nightly` does.
+PICTURES = [SCREENSHOTS] if support.LONG else []
 
 
 def free_port():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Iterations of a serving engine: node serving.mjs URL RUN OTHER WANTED FOLDER. The run has a tab with a chart of its iterations, whose tips say what the
 // command line says (WANTED: JSON of name, wall time, GPU time and the phases); the other run, which serves nobody, has no such tab.
-import { check, launch, open, quiet } from "./browser.mjs";
+import { check, launch, LONG, open, quiet, THEMES } from "./browser.mjs";
 
 const [url, run, other, wantedText, folder] = process.argv.slice(2);
 const wanted = JSON.parse(wantedText);
@@ -9,7 +9,7 @@ const at = (name, view) => `${url}#/${encodeURIComponent(name)}/${view}`;
 const tabs = page => page.locator("nav.tabs a").allInnerTexts();
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"]) {
+  for (const theme of THEMES) {
     const { page, errors } = await open(browser, at(run, "overview"), { theme });
     await quiet(page);
     check("tabs", (await tabs(page)).includes("Serving"), true);
@@ -19,20 +19,24 @@ try {
     check("legend", await chart.locator(".ht-legend span").allInnerTexts(), wanted.phases);
     const canvas = chart.locator("canvas"), box = await canvas.boundingBox();
     check("blocks", (await canvas.getAttribute("aria-label")).includes(`${wanted.n} blocks`), true);
-    // each phase is drawn in its colour
-    const drawn = await canvas.evaluate((area, colors) => {
-      const { data } = area.getContext("2d").getImageData(0, 0, area.width, area.height), seen = new Set();
+    // each phase is drawn in its colour, the other theme's too
+    const drawn = async () => canvas.evaluate((area, colors) => {
+      const data = globalThis.pixels(area), seen = new Set();
       for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) seen.add(`rgb(${data[i]}, ${data[i + 1]}, ${data[i + 2]})`);
       return colors.map(color => seen.has(color));
     }, await chart.locator(".ht-legend i").evaluateAll(list => list.map(one => getComputedStyle(one).backgroundColor)));
-    check("colours", drawn, wanted.phases.map(() => true));
+    for (const colorScheme of ["dark", "light"]) {
+      await page.emulateMedia({ colorScheme });
+      await quiet(page);
+      check(`colours, ${colorScheme}`, await drawn(), wanted.phases.map(() => true));
+    }
     for (const tip of wanted.tips) {
       await page.mouse.move(box.x + 76 + tip.at * (box.width - 76 - 16), box.y + box.height - 30);
       const words = await page.locator(".ht-tip").innerText();
       for (const word of tip.words) if (!words.includes(word)) throw new Error(`the tip has no ${word}: ${words}`);
     }
     await page.mouse.move(0, 0);
-    await page.screenshot({ path: `${folder}/iterations-serving-${theme}.png`, fullPage: true });
+    if (LONG) await page.screenshot({ path: `${folder}/iterations-serving-${theme}.png`, fullPage: true });
     await page.mouse.click(box.x + 76 + wanted.tips[0].at * (box.width - 76 - 16), box.y + box.height - 30);
     await quiet(page);
     check("a click opens the annotation", new URL(page.url()).hash.includes("timeline") && page.url().includes("event=0"), true);

@@ -40,7 +40,7 @@ try {
   check("bands", Object.keys(await bands(page)).sort(), [...wanted.keys].sort());
   const words = await page.locator('[data-verb="memory-live"] svg text').allTextContents();
   if (!words.some(text => text.startsWith("peak "))) throw new Error(`the peak is not marked: ${words}`);
-  await page.screenshot({ path: `${pictures}/memory-snapshot-light-1280.png`, fullPage: true });
+  if (pictures) await page.screenshot({ path: `${pictures}/memory-snapshot-light-1280.png`, fullPage: true });
 
   await page.locator('[data-verb="memory-live"] svg').scrollIntoViewIfNeeded();
   const spot = await inside(page, wanted.pick);
@@ -55,7 +55,7 @@ try {
   checkTable("blocks", await readTable(page.locator("[data-picked] .ht-table")), wanted.blocks);
   check("map", await page.locator("[data-map]").getAttribute("data-map"), wanted.event);
   if (await page.locator("[data-map] canvas").count() !== 1) throw new Error("no map of addresses");
-  await page.screenshot({ path: `${pictures}/memory-snapshot-picked-1280.png`, fullPage: true });
+  if (pictures) await page.screenshot({ path: `${pictures}/memory-snapshot-picked-1280.png`, fullPage: true });
 
   await go(page, wanted.zoomed);
   const table = await page.locator('[data-verb="memory-live"] svg').getAttribute("aria-label");

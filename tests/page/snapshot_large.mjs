@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A large snapshot in the memory view: how long until its bands are drawn, how much was sent for it, and how many frames a second
 // the picture keeps while the pointer moves over it. node snapshot_large.mjs URL FRAGMENT; prints JSON.
+import { settle } from "./app.mjs";
 import { launch, open, quiet } from "./browser.mjs";
 
 const [url, fragment] = process.argv.slice(2);
 const browser = await launch();
 try {
   const { page, errors } = await open(browser, url);
-  await page.locator(".main, .start").first().waitFor();
+  // the page opens its only run by itself, and would do so behind what is asked for too early
+  await settle(page);
   const sent = [];
   page.on("response", async response => {
     if (response.url().includes("memory-snapshot"))

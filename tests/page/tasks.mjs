@@ -2,7 +2,7 @@
 // Five questions, answered by looking, without help: node tasks.mjs URL WANTED. WANTED is JSON of what the command line says; every click is
 // counted, and a task fails by one too many.
 import { settle } from "./app.mjs";
-import { check, launch, open, quiet } from "./browser.mjs";
+import { check, launch, open, quiet, THEMES } from "./browser.mjs";
 
 const [url, wantedText] = process.argv.slice(2);
 const wanted = JSON.parse(wantedText);
@@ -47,7 +47,7 @@ const TASKS = [
 
 const browser = await launch();
 try {
-  for (const theme of ["light", "dark"])
+  for (const theme of THEMES)
     for (const [question, run, most, act, words] of TASKS) {
       const { page, errors } = await open(browser, `${url}#/${encodeURIComponent(run)}/overview`, { width: 1440, height: 900, theme });
       await settle(page);

@@ -47,4 +47,4 @@ def test_history(store, tmp_path, beside):
         support.wait_until(lambda: served.runs_of(url)["histories"], 30)
         if beside:
             served.wait_ready(url)
-        served.drive("history.mjs", url, wanted, served.SCREENSHOTS)
+        served.drive("history.mjs", url, wanted, *served.PICTURES)

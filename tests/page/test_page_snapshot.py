@@ -61,7 +61,7 @@ def test_memory_view(folder, tmp_path):
         run, = served.wait_ready(url)["runs"]
         wanted = tmp_path / "wanted.json"
         wanted.write_text(json.dumps(wanted_of(folder, run["id"])))
-        served.drive("snapshot.mjs", url, wanted, served.SCREENSHOTS)
+        served.drive("snapshot.mjs", url, wanted, *served.PICTURES)
 
 
 def test_diff(tmp_path):
@@ -79,10 +79,10 @@ def test_diff(tmp_path):
         wanted.write_text(json.dumps([{"at": here, "charts": 1, "name": "diff-memory", "heading": said[0].upper() + said[1:],
                                        "tables": [{"verb": "diff", "wanted": table}]},
                                       {"at": here + "&measure=end", "charts": 1, "tables": [{"verb": "diff", "wanted": table}]}]))
-        served.drive("views.mjs", url, wanted, served.SCREENSHOTS)
+        served.drive("views.mjs", url, wanted, *served.PICTURES)
 
 
-@pytest.mark.alone
+@(pytest.mark.alone if support.LONG else pytest.mark.usefixtures())  # which measures frames
 def test_large(tmp_path):
     """What is sent for a picture does not grow with the file; of 1 GB the timeline is there in two seconds, at 50 frames/s."""
     (tmp_path / "run").mkdir()

@@ -117,7 +117,7 @@ def look(root, url, rows, tmp_path):
     pictures, found = set(), ids(url)
     wanted = tmp_path / "wanted.json"
     wanted.write_text(json.dumps([wanted_view(root, found, row, pictures) for row in rows]))
-    served.drive("views.mjs", url, wanted, *([served.SCREENSHOTS] if support.LONG else []))
+    served.drive("views.mjs", url, wanted, *served.PICTURES)
 
 
 def capital(text):
@@ -153,7 +153,7 @@ def test_diff(site, tmp_path):
                for verb, options in (("kernels", ("--view", "rows", "--device", "gpu", "--all-rows")), ("operators", ("--view", "operators")))]
     path = tmp_path / "wanted.json"
     path.write_text(json.dumps(wanted))
-    served.drive("views.mjs", url, path, served.SCREENSHOTS)
+    served.drive("views.mjs", url, path, *served.PICTURES)
 
 
 def test_every_analysis_has_a_page(site, tmp_path):

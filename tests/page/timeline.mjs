@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace view in Chromium: node timeline.mjs URL RUN FACTS SHOTS. FACTS is JSON of what the command line says about
 // the run (test_timeline.py); the script checks what can be seen, and prints as JSON what the selection's sums were.
-import { check, frames, launch, open, quiet } from "./browser.mjs";
+import { check, frames, launch, LONG, open, quiet } from "./browser.mjs";
 import { join } from "node:path";
 
 const [url, run, factsText, shots] = process.argv.slice(2);
@@ -280,19 +280,20 @@ async function rows(page) {
   truth("a process is left out", (await labels.count()) < n);
 }
 
+// What is drawn at both sizes and in both themes: all four with pictures in `make nightly`, otherwise one of each.
 async function pictures(browser) {
   for (const [width, height] of [[1280, 900], [2560, 1440]]) {
-    for (const theme of ["light", "dark"]) {
+    for (const theme of LONG ? ["light", "dark"] : [width > 2000 ? "light" : "dark"]) {
       const { page, errors } = await open(browser, place(`event=${facts.kernel.id}&show=critical,queue,memory,bandwidth`), { width, height, theme });
       await waitChosen(page, facts.kernel.id);
       await still(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check("nothing is wider than the page", overflow, 0);
-      await page.screenshot({ path: join(shots, `timeline-${run}-${width}-${theme}.png`) });
+      if (LONG) await page.screenshot({ path: join(shots, `timeline-${run}-${width}-${theme}.png`) });
       await page.keyboard.press("Escape");
       await page.keyboard.press("f");
       await still(page);
-      await page.screenshot({ path: join(shots, `timeline-${run}-all-${width}-${theme}.png`) });
+      if (LONG) await page.screenshot({ path: join(shots, `timeline-${run}-all-${width}-${theme}.png`) });
       check("errors", errors, []);
       await page.close();
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every view: its tables have the command line's values, nothing is wider than the page, the console is silent, axe finds
-// nothing in either theme, and a
-// picture is kept of each in both themes and at two widths where a folder for them is named. node views.mjs URL WANTED.json [PICTURES]
+// nothing, and a picture is kept of each in both themes and at two widths where a folder for them is named. node views.mjs URL WANTED.json [PICTURES]
+// With HOLOTRACE_LONG each view is looked at in both themes and at four widths. Otherwise at 1280 px and as on a phone, and the
+// others take turns: one view has the colours of the dark theme and a small window, the next those of the light one and a large window.
 import { readFileSync } from "node:fs";
 import { checkTable, go, launch, open, readTable, settle } from "./app.mjs";
-import { violations } from "./browser.mjs";
+import { LONG, violations } from "./browser.mjs";
 
 const [url, wantedPath, pictures] = process.argv.slice(2);
 const wanted = JSON.parse(readFileSync(wantedPath, "utf8"));
-const SIZES = [[1280, 860], [2560, 1440]];
-const NARROW = [[1024, 768], [390, 844]]; // a small window, a phone
+const USUAL = [1280, 860], LARGE = [2560, 1440], SMALL = [1024, 768], PHONE = [390, 844];
 const problems = [];
 const shoot = async (page, name) => { if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` }); };
 
@@ -27,13 +27,36 @@ async function checkWidth(page, view, width) {
   if (wide > 1) problems.push(`${view.at}: ${wide} px too wide at ${width}`);
 }
 
+// A view at its turn: every rule of axe, and the widths.
+async function looks(page, view, turn) {
+  for (const [i, theme] of (LONG ? ["light", "dark"] : [turn % 2 ? "light" : "dark"]).entries()) {
+    await page.emulateMedia({ colorScheme: theme });
+    await settle(page);
+    // the other theme has other colours and nothing else
+    for (const found of await violations(page, i > 0 ? ["color-contrast"] : null)) problems.push(`${view.at} (${theme}): ${found}`);
+    await shoot(page, `${view.name}-${theme}-${USUAL[0]}`);
+  }
+  await checkWidth(page, view, USUAL[0]);
+  for (const [width, height] of LONG ? [LARGE, SMALL, PHONE] : [turn % 2 ? LARGE : SMALL, PHONE]) {
+    await page.setViewportSize({ width, height });
+    for (const theme of pictures && width === LARGE[0] ? ["light", "dark"] : ["light"]) {
+      await page.emulateMedia({ colorScheme: theme });
+      await settle(page);
+      if (width === LARGE[0]) await shoot(page, `${view.name}-${theme}-${width}`);
+    }
+    await checkWidth(page, view, width);
+  }
+  await shoot(page, `${view.name}-phone`);
+}
+
 const browser = await launch();
+let turn = 0;
 try {
   const { page, errors } = await open(browser, url);
   await settle(page);
   for (const view of wanted) {
     try {
-      await page.setViewportSize({ width: SIZES[0][0], height: SIZES[0][1] });
+      await page.setViewportSize({ width: USUAL[0], height: USUAL[1] });
       await page.emulateMedia({ colorScheme: "light" });
       await go(page, view.at);
       for (const table of view.tables ?? []) {
@@ -56,25 +79,7 @@ try {
         const drawn = await page.locator(".main figure.ht-chart").count();
         if (drawn < view.charts) problems.push(`${view.at}: ${drawn} charts, wanted ${view.charts}`);
       }
-      if (!view.name) continue;
-      for (const [width, height] of SIZES) {
-        await page.setViewportSize({ width, height });
-        for (const theme of pictures || width === SIZES[0][0] ? ["light", "dark"] : ["light"]) {
-          await page.emulateMedia({ colorScheme: theme });
-          await settle(page);
-          // the other theme has other colours and nothing else
-          if (width === SIZES[0][0])
-            for (const found of await violations(page, theme === "dark" ? ["color-contrast"] : null)) problems.push(`${view.at} (${theme}): ${found}`);
-          await shoot(page, `${view.name}-${theme}-${width}`);
-        }
-        await checkWidth(page, view, width);
-      }
-      for (const [width, height] of NARROW) {
-        await page.setViewportSize({ width, height });
-        await settle(page);
-        await checkWidth(page, view, width);
-      }
-      await shoot(page, `${view.name}-phone`);
+      if (view.name) await looks(page, view, turn++);
     } catch (error) {
       problems.push(`${view.at}: ${error.message}`);
     }

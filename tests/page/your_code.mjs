@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line of the user's code in panels: node your_code.mjs URL WANTED. WANTED is JSON: run, and a kernel with event, name, source and op.
 import { go, hash, settle } from "./app.mjs";
-import { check, launch, open, quiet, violations } from "./browser.mjs";
+import { check, launch, LONG, open, quiet, violations } from "./browser.mjs";
 
 const [url, wantedText] = process.argv.slice(2);
 const wanted = JSON.parse(wantedText);
@@ -19,7 +19,7 @@ async function checkLine(page, box, what) {
 
 const browser = await launch();
 try {
-  for (const [theme, width] of [["light", 1440], ["dark", 390], ["light", 2560]]) {
+  for (const [theme, width] of [["light", 1440], ["dark", 390], ...(LONG ? [["light", 2560]] : [])]) {
     const { page, errors } = await open(browser, url + at("kernels", {}), { theme, width, height: 900 });
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await settle(page);

@@ -6,6 +6,7 @@ copies, lost launches, clocks that disagree, equal times, work without length, s
 also compared with oracle/breakdown.py.
 """
 import collections
+import functools
 import json
 import pathlib
 import random
@@ -21,10 +22,11 @@ import breakdown  # noqa: E402
 
 CLASSES = {"gemm": "compute", "ncclDevKernel_AllReduce_Sum_f32_RING_LL": "communication", "job_exe": "other",
            "Memcpy HtoD (Pinned -> Device)": "memcpy", "Memset (Device)": "memset"}
-N_RANDOM = 60
 
 
+@functools.lru_cache(maxsize=64)
 def rows(verb, *args):
+    """The rows of a verb; what is compared with several tables is asked for once. Nobody changes them."""
     names, cells = support.read_csv(support.output(verb, *args, "--format", "csv"))
     return [dict(zip(names, row)) for row in cells]
 
@@ -370,7 +372,7 @@ def random_collectives(folder, seed):
     return n_ranks, calls
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", support.seeds(15))
 def test_random_collectives(tmp_path, seed):
     """Waits by definition, in every table that has them."""
     n_ranks, calls = random_collectives(tmp_path, seed)
@@ -397,7 +399,7 @@ def test_random_collectives(tmp_path, seed):
         rank: 1000 * lasts[rank] for rank in range(n_ranks)}
 
 
-@pytest.mark.parametrize("seed", range(N_RANDOM))
+@pytest.mark.parametrize("seed", support.seeds(60))
 def test_random_traces(tmp_path, seed):
     path, pieces = write_random(tmp_path, seed)
     compare_with_oracle(path, pieces)

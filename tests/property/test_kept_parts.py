@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from support import EXE, ROOT, environment
+from support import EXE, LONG, ROOT, environment
 
-RUNS = {"ddp": "examples/ddp", "one": "examples/ddp/ddp_rank1.json.gz", "pipeline": "tests/data/pipeline"}
+RUNS = {"one": "examples/ddp/ddp_rank1.json.gz", "pipeline": "tests/data/pipeline", **({"ddp": "examples/ddp"} if LONG else {})}
 OPTIONS = {
     "events": [["--columns", "rank,index,name,args.correlation", "--where", "cat = kernel", "--top", "20"]],
     "call-tree": [["--lists", "true", "--columns", "name,kernels", "--top", "5"], ["--lists", "true", "--columns", "name,cuda_runtime", "--top", "5"]],

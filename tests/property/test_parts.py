@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from support import EXE, ROOT, environment
+from support import EXE, LONG, ROOT, environment
 
 RUNS = {"ddp": "examples/ddp", "straggler": "examples/straggler"}
 #: Options that lead to other parts or other columns than the defaults do.
@@ -48,15 +48,22 @@ def analyses():
 
 
 def groups_of(files):
-    """Every rank alone, in halves, all together, and one against the rest."""
+    """Every rank alone, and one against the rest; with HOLOTRACE_LONG also in halves and all together."""
     yield [[f] for f in files]
-    yield [files[: len(files) // 2], files[len(files) // 2:]]
-    yield [files]
     yield [files[1:2], files[:1] + files[2:]]
+    if LONG:
+        yield [files[: len(files) // 2], files[len(files) // 2:]]
+        yield [files]
 
 
-@pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("analysis, options", list(analyses()))
+def in_turn(cases):
+    """Each case with one run after the other; with HOLOTRACE_LONG with all of them."""
+    for i, case in enumerate(cases):
+        for name in list(RUNS)[0 if LONG else i % len(RUNS):][:None if LONG else 1]:
+            yield pytest.param(name, *case.values, id=f"{name}-{case.id}")
+
+
+@pytest.mark.parametrize("name, analysis, options", in_turn(analyses()))
 def test_any_grouping_gives_the_same_bytes(name, analysis, options, tmp_path):
     files = sorted(str(f) for f in (ROOT / RUNS[name]).glob("*.json.gz"))
     assert len(files) == 4

@@ -132,12 +132,12 @@ def noise(seed):
     return events
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", support.seeds(40))
 def test_nested_calls(tmp_path, seed):
     check(write(tmp_path / "t.json", Nested(seed).events), f"seed {seed}")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", support.seeds(40))
 def test_noise(tmp_path, seed):
     check(write(tmp_path / "t.json", noise(seed)), f"seed {seed}")
 

@@ -129,7 +129,7 @@ def test_what_summary_tells_is_what_its_verbs_count():
     assert n > 20
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", support.seeds(40))
 def test_random(seed, tmp_path):
     path, pieces = write_random(tmp_path, seed)
     expected = collections.Counter()

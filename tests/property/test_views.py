@@ -12,7 +12,6 @@ RUNS = ["examples/cpu", "examples/ddp", "examples/graph", "examples/straggler", 
         "tests/data/memory", "tests/data/pipeline", "tests/data/resnet"]
 PARTS = ["kernel_ns", "memcpy_ns", "memset_ns", "exposed_ns", "runtime_ns", "dataloader_ns", "cpu_exec_ns",
          "other_ns"]
-N_RANDOM = 40
 
 
 def rows(verb, *args):
@@ -81,7 +80,7 @@ def random_trace(rng):
     return events
 
 
-@pytest.mark.parametrize("seed", range(N_RANDOM))
+@pytest.mark.parametrize("seed", support.seeds(40))
 def test_random(seed, tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": random_trace(random.Random(seed))}))
@@ -136,7 +135,7 @@ def is_around(outer, inner, events):
     return before and outer["ts"] + outer["dur"] >= inner["ts"] + inner["dur"]
 
 
-@pytest.mark.parametrize("seed", range(N_RANDOM))
+@pytest.mark.parametrize("seed", support.seeds(40))
 def test_call_tree(seed, tmp_path):
     events = random_trace(random.Random(1000 + seed))
     # times that are no whole microseconds: nothing may end later than what it is inside of

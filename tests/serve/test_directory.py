@@ -572,7 +572,6 @@ def test_clients_who_say_little_keep_nobody_out(tmp_path, token):
         assert max(took) < (5 if support.is_sanitized() else 1), sorted(took)[-5:]
 
 
-@pytest.mark.alone
 def test_a_request_has_its_time(tmp_path):
     """The whole of a request has ten seconds, of who trickles its head and of who trickles its body."""
     old(tmp_path / "a" / "own.pt.trace.json", event("own"))
@@ -654,7 +653,6 @@ def test_many_folders_stall_nobody(tmp_path):
         assert longest < 1 and time.monotonic() - begin < 1
 
 
-@pytest.mark.alone
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time of their own")
 def test_files_of_one_folder_cost_what_they_are(tmp_path):
     """Neither the folder nor the cache is listed for each file: four times the files take about four times as long to read."""

@@ -207,7 +207,6 @@ def test_long_names_are_whole_where_they_are_asked_for(tmp_path):
         assert ask(server, "event?id=0:3")["name"] == long
 
 
-@pytest.mark.alone
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time of their own")
 def test_many_devices_are_looked_at_once(tmp_path):
     """A selection over 15,000 devices, and a curve for each: both took seconds, four times as long for twice as many."""
