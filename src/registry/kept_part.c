@@ -39,8 +39,7 @@ struct place {
 	const struct ht_cached *trace;
 };
 
-/* Whether the part of a rank depends on nothing but that rank and what was asked. */
-static bool is_alone(const struct ht_run *run)
+bool ht_kept_is_alone(const struct ht_run *run)
 {
 	const struct ht_analysis_info *info = &run->analysis->info;
 	/* rules that choose rows or need facts look at all ranks */
@@ -56,7 +55,7 @@ static bool find_place(const struct ht_run *run, const struct ht_rank *rank,
         const struct ht_cached *cached, struct place *ret_place)
 {
 	*ret_place = (struct place){ rank, cached };
-	return cached->place && is_alone(run);
+	return cached->place && ht_kept_is_alone(run);
 }
 
 /* Of rank i of a set, in the set that was opened here where other processes have the rest. */
@@ -73,8 +72,7 @@ static bool place_in(
 
 /* ---- what a part depends on ---- */
 
-/* As the run's parameters were read: what was given, else the default. */
-static void put_asked(const struct ht_run *run, struct ht_bytes_out *out)
+void ht_kept_put_asked(const struct ht_run *run, struct ht_bytes_out *out)
 {
 	const struct ht_analysis *analysis = run->analysis;
 	for (size_t i = 0; i < analysis->info.n_params; i++)
@@ -99,10 +97,10 @@ static void put_question(
 	ht_bytes_put_i64(out, rank->number);
 	ht_bytes_put_str(out, rank->path);
 	if (analysis != &ht_calls_analysis)
-		put_asked(run, out);
+		ht_kept_put_asked(run, out);
 }
 
-static void put_id(const struct ht_cache_id *id, struct ht_bytes_out *out)
+void ht_kept_put_id(const struct ht_cache_id *id, struct ht_bytes_out *out)
 {
 	ht_bytes_put_words(out, id, sizeof *id / sizeof(uint64_t), sizeof(uint64_t));
 }
@@ -115,7 +113,7 @@ static uint64_t put_front(
 	put_question(run, place->rank, out);
 	uint64_t name = ht_hash(out->bytes.data, out->bytes.n);
 	ht_bytes_put_u64(out, HT_SOURCES_HASH);
-	put_id(&place->trace->id, out);
+	ht_kept_put_id(&place->trace->id, out);
 	return name;
 }
 

@@ -7,6 +7,8 @@
 
 #include "analysis/analysis.h"
 
+struct ht_bytes_out;
+struct ht_cache_id;
 struct ht_cached;
 struct ht_set;
 
@@ -20,5 +22,13 @@ void ht_kept_part_give(
 /* The same while the set is being opened, of the only rank that the run knows. */
 void ht_kept_part_give_new(
         const struct ht_run *run, const struct ht_cached *cached, const struct ht_part *part);
+
+/* For who keeps more than parts. Whether the part of a rank depends on nothing but that rank, in run->attached what joins it,
+ * and what was asked. */
+bool ht_kept_is_alone(const struct ht_run *run);
+/* What was asked, as the run's parameters were read: what was given, else the default. */
+void ht_kept_put_asked(const struct ht_run *run, struct ht_bytes_out *out);
+/* Of which state of a file. */
+void ht_kept_put_id(const struct ht_cache_id *id, struct ht_bytes_out *out);
 
 #endif
