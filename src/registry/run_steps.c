@@ -80,8 +80,10 @@ static bool find_part(
 static enum ht_status make_part(
         struct ht_run *run, const struct ht_set *set, struct ht_part *ret_part)
 {
-	HT_TRY(ht_run_fill(run, run->analysis, ret_part));
-	ht_kept_part_give(run, set, run->i_rank, ret_part);
+	*ret_part = (struct ht_part){ .side = run->side, .rank = run->rank };
+	bool has_common = ht_kept_common_take(run, set, run->i_rank, ret_part);
+	HT_TRY(ht_run_fill_part(run, has_common, ret_part));
+	ht_kept_part_give(run, set, run->i_rank, has_common, ret_part);
 	return HT_OK;
 }
 
@@ -507,6 +509,18 @@ static enum ht_status take_answer(
 	return status;
 }
 
+/* So much in small pieces would stand beside what the next question maps. */
+#define GIVE_BACK_BYTES ((unsigned long long)64 << 20)
+
+static void parts_done(ht_ctx *ctx, struct ht_parts *parts, struct ht_parts *calls)
+{
+	unsigned long long before = atomic_load(&ctx->mem->now);
+	ht_parts_done(calls);
+	ht_parts_done(parts);
+	if (before - atomic_load(&ctx->mem->now) >= GIVE_BACK_BYTES)
+		ht_mem_give_back();
+}
+
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
         const struct ht_arg *args, size_t n_args, ht_table **ret_table)
 {
@@ -527,8 +541,7 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	parts.spent = true;
 	t.calls = lacks ? &calls : NULL;
 	enum ht_status status = ht_run_watch_table(run, bring_together, &t, &t.table);
-	ht_parts_done(&calls);
-	ht_parts_done(&parts);
+	parts_done(run->ctx, &parts, &calls);
 	if (status == HT_OK)
 		*ret_table = t.table;
 	return status;
