@@ -390,15 +390,14 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 		if (roster->loss_note)
 			HT_TRY(ht_table_add_note(table, "%s", roster->loss_note));
 	}
-	HT_TRY(ht_table_finish(run->ctx, table));
-	if (is_of_npus(run))
-		ht_npu_words_apply(table);
-	return HT_OK;
+	return ht_table_finish(run->ctx, table);
 }
 
-/* What the user wants to see of a whole table, and what it was made of. */
+/* What the user wants to see of a whole table, in the words of the vendor, and what it was made of. */
 static enum ht_status show_table(struct ht_run *run, ht_table *table)
 {
+	if (is_of_npus(run))
+		ht_npu_words_apply(table);
 	if (run->view)
 		HT_TRY(ht_table_apply_view(run->ctx, table, run->view));
 	return ht_run_tell_origin(run, table);
