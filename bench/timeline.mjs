@@ -3,8 +3,8 @@
 // http://127.0.0.1:6006/#/RUN/timeline. Of a timeline: when the first picture was painted after the page was asked for, frames per second while
 // zooming and panning with held keys and scrolling, and how long the server takes for tiles anywhere, at any level, each asked once. Of ranks: when the list and the
 // heat map were there, frames per second while the map is zoomed and the list is scrolled, and when the timeline of a rank is painted after a click. Of any other view: when
-// its heading was there, and when nothing was asked for any more. Beside frames per second, which depend on what else the machine does, stands what the page's own
-// code takes per frame.
+// its heading was there, and when nothing was asked for any more. Beside frames per second, which depend on what else the machine does, stands the processor time of the
+// page's thread for each frame, whatever it did: own code, layout, painting; by the browser's own record.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { dirname, join } from "node:path";
@@ -30,32 +30,35 @@ const painted = () => {
   return seen.size > 6;
 };
 
-// What the page's own code takes in a frame: callbacks of frames, events and timers that ran for it.
-await page.addInitScript(() => {
-  window.scriptMs = [];
-  const own = window.requestAnimationFrame.bind(window);
-  window.requestAnimationFrame = (callback) => own((now) => {
-    const begin = performance.now();
-    callback(now);
-    window.scriptMs.push(performance.now() - begin);
-  });
-});
+// What the page's thread took from frame to frame, of all that it did, in ms: tasks of the browser's record that begin between the callbacks of two frames.
+function busyMs(buffer) {
+  const { traceEvents } = JSON.parse(buffer.toString()), tasks = traceEvents.filter((event) => event.name === "RunTask" && event.ph === "X");
+  const fired = traceEvents.filter((event) => event.name === "FireAnimationFrame").sort((a, b) => a.ts - b.ts);
+  const own = (event) => fired.length > 0 && event.pid === fired[0].pid && event.tid === fired[0].tid;
+  const sums = new Array(Math.max(0, fired.length - 1)).fill(0);
+  let at = 0;
+  for (const task of tasks.filter(own).sort((a, b) => a.ts - b.ts)) {
+    while (at + 1 < fired.length && fired[at + 1].ts < task.ts + task.dur) at++;
+    if (at < sums.length) sums[at] += (task.tdur ?? task.dur) / 1000;
+  }
+  return sums.sort((a, b) => a - b);
+}
 
 // Frames while something happens, by the browser's own clock.
 async function frames(what, action) {
   await page.evaluate(() => {
     window.frameTimes = [];
-    window.scriptMs = [];
     const tick = (now) => { window.frameTimes.push(now); window.frameTick = requestAnimationFrame(tick); };
     window.frameTick = requestAnimationFrame(tick);
   });
+  await browser.startTracing(page, { categories: ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"] });
   await action();
-  const [times, script] = await page.evaluate(() => { cancelAnimationFrame(window.frameTick); return [window.frameTimes, window.scriptMs]; });
-  const own = script.filter((ms) => ms > 0.05).sort((a, b) => a - b), took = (share) => (own[Math.min(own.length - 1, Math.floor(own.length * share))] ?? 0).toFixed(1);
+  const own = busyMs(await browser.stopTracing()), took = (share) => (own[Math.min(own.length - 1, Math.floor(own.length * share))] ?? 0).toFixed(1);
+  const times = await page.evaluate(() => { cancelAnimationFrame(window.frameTick); return window.frameTimes; });
   const gaps = times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b);
   const rate = 1000 * gaps.length / gaps.reduce((sum, gap) => sum + gap, 0);
   const at = (share) => (gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))] ?? 0).toFixed(1);
-  console.log(`${what}: ${rate.toFixed(1)} frames/s, gap p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms; own code p50 ${took(0.5)} ms, p95 ${took(0.95)} ms`);
+  console.log(`${what}: ${rate.toFixed(1)} frames/s, gap p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms; page's thread p50 ${took(0.5)} ms, p95 ${took(0.95)} ms, p99 ${took(0.99)} ms`);
   return rate;
 }
 

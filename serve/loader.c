@@ -4,6 +4,10 @@
  *
  * A file becomes a set of one rank; the keeper brings it together with the others of its run. What goes wrong is
  * the file's error. How many threads read inside a file depends on how many files are read at once.
+ *
+ * Of a run of many files, what the page opens with is found out of each while it is at hand, and kept in the cache: the
+ * verdict over those that are read so far brings parts together, and no file is opened twice. Of few files that would be for nothing: they are looked
+ * at as soon as somebody asks.
  */
 #include "holotrace/own.h"
 #include "server.h"
@@ -17,8 +21,11 @@
 #include <unistd.h>
 #endif
 
-#define TELL_MS     250
-#define LOADER_NICE 5
+#define TELL_MS       250
+#define LOADER_NICE   5
+#define MANY_FILES    48
+#define MAX_QUESTIONS 8
+#define FIRST_VIEW    "overview" /* of the page */
 
 struct loading {
 	struct server *server;
@@ -26,15 +33,17 @@ struct loading {
 	uint64_t told_ms;
 };
 
-/* The next file that waits: the runs in order, and of each the first worker first. */
-static struct file *next_file(struct runs *runs)
+/* The next file that waits: the runs in order, and of each the first worker first; and whether it is one of many. */
+static struct file *next_file(struct runs *runs, bool *ret_is_of_many)
 {
 	for (; runs->next_run < runs->n; runs->next_run++, runs->next_file = 0) {
 		const struct run *run = runs->list[runs->next_run];
 		for (; runs->next_file < run->n_files; runs->next_file++) {
 			struct file *file = run->files[runs->next_file];
-			if (file->state == FILE_WAITING && !file->is_new && !file->is_gone)
+			if (file->state == FILE_WAITING && !file->is_new && !file->is_gone) {
+				*ret_is_of_many = run->n_files >= MANY_FILES;
 				return file;
+			}
 		}
 	}
 	return NULL;
@@ -118,8 +127,24 @@ static enum ht_status read_file(
 	return ht_open(ctx, &source, 1, &options, ret_set);
 }
 
+/* Whether files are whole, and what the page opens with. That it cannot be found out now is no failure: who asks for it hears why. */
+static void prepare(ht_ctx *ctx, ht_set *set)
+{
+	struct ht_query queries[MAX_QUESTIONS];
+	size_t n = 0;
+	queries[n++] = serve_losses();
+	for (size_t i = 0; i < ht_n_analyses() && n < MAX_QUESTIONS; i++) {
+		const struct ht_analysis_info *info = ht_analysis_at(i);
+		if (info->n_sets == 1 && info->page_view != NULL &&
+		        strcmp(info->page_view, FIRST_VIEW) == 0)
+			queries[n++] = (struct ht_query){ .struct_size = sizeof(*queries),
+				.name = info->name };
+	}
+	(void)ht_prepare(ctx, set, queries, n);
+}
+
 /* Read one file; its path does not change meanwhile, and only this thread touches what it fills in. */
-static void load(struct server *server, struct file *file)
+static void load(struct server *server, struct file *file, bool is_of_many)
 {
 	struct runs *runs = &server->runs;
 	struct loading loading = { server, file, now_ms() };
@@ -138,6 +163,8 @@ static void load(struct server *server, struct file *file)
 			error = error_text(ht_error(ctx), file);
 		else
 			describe(ctx, set, file->is_npu, &vendor, &device);
+		if (set != NULL && is_of_many)
+			prepare(ctx, set);
 		ht_ctx_free(ctx);
 	}
 	pthread_mutex_lock(&runs->lock);
@@ -171,7 +198,8 @@ void *loader_main(void *user)
 	step_back();
 	pthread_mutex_lock(&runs->lock);
 	while (!runs->is_stopping) {
-		struct file *file = next_file(runs);
+		bool is_of_many = false;
+		struct file *file = next_file(runs, &is_of_many);
 		if (file == NULL) {
 			pthread_cond_wait(&runs->changed, &runs->lock);
 			continue;
@@ -181,7 +209,7 @@ void *loader_main(void *user)
 		file->read = file->seen;
 		atomic_fetch_add(&server->n_loading, 1);
 		pthread_mutex_unlock(&runs->lock);
-		load(server, file);
+		load(server, file, is_of_many);
 		pthread_mutex_lock(&runs->lock);
 		atomic_fetch_sub(&server->n_loading, 1);
 	}

@@ -251,15 +251,12 @@ static void weigh(struct findings *findings, const char *severity, const char *s
 
 static void check_set(ht_ctx *ctx, ht_set *set, struct findings *findings)
 {
-	const struct ht_view view = { .struct_size = sizeof(view), .columns = "severity,sentence" };
+	const struct ht_query losses = serve_losses();
 	ht_table *table;
 	findings->level = "good";
 	for (size_t i = 0; i < ht_set_n_notes(set); i++)
 		weigh(findings, "notice", ht_set_note(set, i));
-	if (ht_ask(ctx, &set, 1,
-	            &(struct ht_query){
-	                    sizeof(struct ht_query), serve_teller(false), NULL, 0, &view },
-	            &table) != HT_OK) {
+	if (ht_ask(ctx, &set, 1, &losses, &table) != HT_OK) {
 		findings->level = "unknown";
 		return;
 	}

@@ -39,6 +39,13 @@ const char *serve_teller(bool facts)
 	return NULL;
 }
 
+struct ht_query serve_losses(void)
+{
+	static const struct ht_view view = { .struct_size = sizeof(view),
+		.columns = "severity,sentence" };
+	return (struct ht_query){ sizeof(struct ht_query), serve_teller(false), NULL, 0, &view };
+}
+
 enum ht_status server_ctx(const struct server *server, ht_ctx **ret_ctx)
 {
 	const struct serve_options *options = &server->options;

@@ -51,6 +51,8 @@ char *copy_text(const char *text);
 
 /* The analysis that tells what the files hold (facts), or what could not be read of them; NULL when there is none. */
 const char *serve_teller(bool facts);
+/* What could not be read of them, by severity and sentence. */
+struct ht_query serve_losses(void);
 
 /* The listening socket and the loop; HT_IO with a text. */
 enum ht_status http_start(struct server *server, char error[SERVE_ERROR_BYTES]) HT_MUST_USE;

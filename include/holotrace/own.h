@@ -31,6 +31,10 @@ struct ht_open_own {
  * a set is joined count as looked at until then. */
 void ht_set_settle(ht_set *set);
 
+/* Find out what questions need to know of each rank and keep it in the cache, for the set of several ranks that this one is
+ * going to be joined into. The set lets go of its traces. Failure leaves the set as it was: who asks finds out for himself. */
+enum ht_status ht_prepare(ht_ctx *ctx, ht_set *set, const struct ht_query *queries, size_t n);
+
 /* Of ht_render_options. */
 struct ht_render_own {
 	/* json: as the page reads it. Whole numbers of 2^53 and beyond, which JavaScript would round, are texts; the

@@ -17,10 +17,18 @@ void ht_slab_init(struct ht_slab *slab)
 	slab->n_left = 0;
 }
 
-void ht_slab_done(struct ht_slab *slab)
+void ht_slab_drop(struct ht_slab *slab)
 {
+	pthread_mutex_lock(&slab->lock);
 	if (slab->n_left)
 		munmap(slab->next, slab->n_left);
+	slab->n_left = 0;
+	pthread_mutex_unlock(&slab->lock);
+}
+
+void ht_slab_done(struct ht_slab *slab)
+{
+	ht_slab_drop(slab);
 	pthread_mutex_destroy(&slab->lock);
 }
 

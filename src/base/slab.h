@@ -24,6 +24,8 @@ struct ht_slab {
 void ht_slab_init(struct ht_slab *slab);
 /* Nothing of what was cut may be in use. */
 void ht_slab_done(struct ht_slab *slab);
+/* Give back what is left of the slab in hand: a huge page of it may be in memory already. The next block begins another. */
+void ht_slab_drop(struct ht_slab *slab);
 /* A block of n bytes, zeroed, to be unmapped by its user; NULL where there are no huge pages or no memory. Any thread
  * may ask. */
 void *ht_slab_cut(struct ht_slab *slab, size_t n);

@@ -36,8 +36,10 @@ struct ht_parts {
 /* What several analyses find out about a rank in the same way: the first n tables of their parts. Filled once where they
  * run together. */
 struct ht_common_facts {
+	const char *name; /* under which they are kept */
 	size_t n;
 	enum ht_status (*per_rank)(struct ht_run *run, struct ht_part *part);
+	bool (*is_sound)(const struct ht_part *part); /* as of an analysis, of these tables */
 };
 
 void ht_parts_done(struct ht_parts *parts);

@@ -108,13 +108,13 @@ static enum ht_status make(struct ahead *a, struct ht_run *run, const struct ht_
 		HT_TRY(ht_run_fill(run, &ht_calls_analysis, &made->calls));
 		struct ht_run all = *run;
 		all.analysis = &ht_calls_analysis;
-		ht_kept_part_give_new(&all, cached, &made->calls);
+		ht_kept_part_give_new(&all, cached, false, &made->calls);
 	}
 	if (!run->chosen[0].n)
 		return HT_OK;
 	made->has_part = true;
 	HT_TRY(ht_run_fill(run, run->analysis, &made->part));
-	ht_kept_part_give_new(run, cached, &made->part);
+	ht_kept_part_give_new(run, cached, false, &made->part);
 	return HT_OK;
 }
 

@@ -212,11 +212,12 @@ static enum ht_status fill(struct batch *batch, struct ht_run *run, struct ht_pa
 		return HT_OK;
 	HT_TRY(open_rank(run->ctx, batch, run->i_rank));
 	run->trace = rank->trace;
-	bool has_common = run->analysis->common && take_common(rank, run, part);
+	bool is_shared = run->analysis->common && take_common(rank, run, part);
+	bool has_common = is_shared || ht_kept_common_take(run, batch->set, run->i_rank, part);
 	HT_TRY(ht_run_fill_part(run, has_common, part));
-	if (run->analysis->common && !has_common)
+	if (run->analysis->common && !is_shared)
 		give_common(batch, rank, run, part);
-	ht_kept_part_give(run, batch->set, run->i_rank, part);
+	ht_kept_part_give(run, batch->set, run->i_rank, has_common, part);
 	return HT_OK;
 }
 

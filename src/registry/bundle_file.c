@@ -55,7 +55,7 @@ static void put_part(const struct ht_part *part, struct ht_bytes_out *out)
 {
 	ht_bytes_put_u64(out, part->side);
 	ht_bytes_put_i64(out, part->rank);
-	ht_part_pack(part, out);
+	ht_part_pack(part, HT_ALL_FACTS, out);
 }
 
 static void put_parts(const struct ht_parts *parts, struct ht_bytes_out *out)
@@ -140,7 +140,8 @@ static enum ht_status get_part(ht_ctx *ctx, struct ht_bytes_in *in, const struct
 		return HT_FORMAT;
 	if (!joined && ht_roster_find(&bundle->rosters[part->side], part->rank) == SIZE_MAX)
 		return HT_FORMAT;
-	return ht_part_unpack(ctx, in, analysis, part);
+	HT_TRY(ht_part_unpack(ctx, in, HT_ALL_FACTS, analysis, part));
+	return !analysis->is_sound || analysis->is_sound(part) ? HT_OK : HT_FORMAT;
 }
 
 static bool follows(const struct ht_part *a, const struct ht_part *b)

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-void ht_part_pack(const struct ht_part *part, struct ht_bytes_out *out)
+void ht_part_pack(const struct ht_part *part, struct ht_facts_range range, struct ht_bytes_out *out)
 {
-	for (size_t k = 0; k < HT_PART_TABLES; k++) {
+	for (size_t k = range.first; k < range.end; k++) {
 		ht_bytes_put_u64(out, part->facts[k] != NULL);
 		if (part->facts[k])
 			ht_table_pack(part->facts[k], out);
@@ -70,9 +70,10 @@ static bool has_own_rank(const ht_table *table, int64_t rank)
 }
 
 /* The tables that the analysis declares, and no others. */
-static bool has_tables(const struct ht_analysis *analysis, const struct ht_part *part)
+static bool has_tables(
+        const struct ht_analysis *analysis, struct ht_facts_range range, const struct ht_part *part)
 {
-	for (size_t k = 0; k < HT_PART_TABLES; k++) {
+	for (size_t k = range.first; k < range.end; k++) {
 		const ht_table *table = part->facts[k];
 		bool declared = analysis->facts[k].columns || !k;
 		if (declared != (table != NULL))
@@ -81,14 +82,14 @@ static bool has_tables(const struct ht_analysis *analysis, const struct ht_part 
 		                     !has_own_rank(table, part->rank)))
 			return false;
 	}
-	return !analysis->is_sound || analysis->is_sound(part);
+	return true;
 }
 
-enum ht_status ht_part_unpack(ht_ctx *ctx, struct ht_bytes_in *in,
+enum ht_status ht_part_unpack(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_facts_range range,
         const struct ht_analysis *analysis, struct ht_part *part)
 {
-	for (size_t k = 0; k < HT_PART_TABLES; k++)
+	for (size_t k = range.first; k < range.end; k++)
 		if (ht_bytes_get_u64(in))
 			HT_TRY(ht_table_unpack(ctx, in, &part->facts[k]));
-	return !in->failed && has_tables(analysis, part) ? HT_OK : HT_FORMAT;
+	return !in->failed && has_tables(analysis, range, part) ? HT_OK : HT_FORMAT;
 }

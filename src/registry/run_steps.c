@@ -15,6 +15,7 @@
 #include "model/rows/frame.h"
 #include "model/clocks/clocks.h"
 #include "registry/ahead.h"
+#include "registry/kept_answer.h"
 #include "registry/kept_part.h"
 #include "registry/npu_words.h"
 #include "registry/fill_origin.h"
@@ -79,8 +80,10 @@ static bool find_part(
 static enum ht_status make_part(
         struct ht_run *run, const struct ht_set *set, struct ht_part *ret_part)
 {
-	HT_TRY(ht_run_fill(run, run->analysis, ret_part));
-	ht_kept_part_give(run, set, run->i_rank, ret_part);
+	*ret_part = (struct ht_part){ .side = run->side, .rank = run->rank };
+	bool has_common = ht_kept_common_take(run, set, run->i_rank, ret_part);
+	HT_TRY(ht_run_fill_part(run, has_common, ret_part));
+	ht_kept_part_give(run, set, run->i_rank, has_common, ret_part);
 	return HT_OK;
 }
 
@@ -387,28 +390,44 @@ static enum ht_status fill_table(struct ht_run *run, const struct ht_parts *part
 		if (roster->loss_note)
 			HT_TRY(ht_table_add_note(table, "%s", roster->loss_note));
 	}
-	HT_TRY(ht_table_finish(run->ctx, table));
-	if (is_of_npus(run))
-		ht_npu_words_apply(table);
-	return run->view ? ht_table_apply_view(run->ctx, table, run->view) : HT_OK;
+	return ht_table_finish(run->ctx, table);
 }
 
-enum ht_status ht_run_make_table(
-        struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table)
+/* What the user wants to see of a whole table, in the words of the vendor, and what it was made of. */
+static enum ht_status show_table(struct ht_run *run, ht_table *table)
+{
+	if (is_of_npus(run))
+		ht_npu_words_apply(table);
+	if (run->view)
+		HT_TRY(ht_table_apply_view(run->ctx, table, run->view));
+	return ht_run_tell_origin(run, table);
+}
+
+/* A set whose cache may keep the whole table, or NULL. */
+static enum ht_status make_table(struct ht_run *run, const struct ht_parts *parts,
+        const struct ht_set *set, ht_table **ret_table)
 {
 	const struct ht_schema *schema = ht_run_schema(run);
 	ht_table *table;
 	HT_TRY(ht_table_new(
 	        run->ctx, run->analysis->info.title, schema->columns, schema->n_columns, &table));
 	enum ht_status status = fill_table(run, parts, table);
+	if (status == HT_OK && set)
+		ht_kept_answer_give(run, set, table);
 	if (status == HT_OK)
-		status = ht_run_tell_origin(run, table);
+		status = show_table(run, table);
 	if (status != HT_OK) {
 		ht_table_free(table);
 		return status;
 	}
 	*ret_table = table;
 	return HT_OK;
+}
+
+enum ht_status ht_run_make_table(
+        struct ht_run *run, const struct ht_parts *parts, ht_table **ret_table)
+{
+	return make_table(run, parts, NULL, ret_table);
 }
 
 enum ht_status ht_run_watch_table(
@@ -473,7 +492,32 @@ static enum ht_status bring_together(void *user)
 	struct finish_job *t = user;
 	HT_TRY(fit_clocks(t));
 	make_room(t->run, t->sets, t->parts);
-	return ht_run_make_table(t->run, t->parts, &t->table);
+	return make_table(t->run, t->parts, t->run->n_sets == 1 ? t->sets[0] : NULL, &t->table);
+}
+
+/* As it was kept; NULL: it was not. */
+static enum ht_status take_answer(
+        struct ht_run *run, const struct ht_set *set, ht_table **ret_table)
+{
+	ht_table *table = ht_kept_answer_take(run, set);
+	enum ht_status status = table ? show_table(run, table) : HT_OK;
+	if (status != HT_OK)
+		ht_table_free(table);
+	else
+		*ret_table = table;
+	return status;
+}
+
+/* So much in small pieces would stand beside what the next question maps. */
+#define GIVE_BACK_BYTES ((unsigned long long)64 << 20)
+
+static void parts_done(ht_ctx *ctx, struct ht_parts *parts, struct ht_parts *calls)
+{
+	unsigned long long before = atomic_load(&ctx->mem->now);
+	ht_parts_done(calls);
+	ht_parts_done(parts);
+	if (before - atomic_load(&ctx->mem->now) >= GIVE_BACK_BYTES)
+		ht_mem_give_back();
 }
 
 static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
@@ -483,14 +527,20 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	for (size_t i = 0; i < run->n_sets; i++)
 		HT_TRY(refuse_elsewhere(run->ctx, sets[i]));
 	HT_TRY(ht_run_read_args(run, args, n_args));
+	struct finish_job t = { run, sets, &parts, NULL, NULL };
+	if (run->n_sets == 1)
+		HT_TRY(take_answer(run, sets[0], &t.table));
+	if (t.table) {
+		*ret_table = t.table;
+		return HT_OK;
+	}
 	HT_TRY(ht_run_find_facts(run, sets));
 	bool lacks = lacks_clocks(run, sets);
 	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
 	parts.spent = true;
-	struct finish_job t = { run, sets, &parts, lacks ? &calls : NULL, NULL };
+	t.calls = lacks ? &calls : NULL;
 	enum ht_status status = ht_run_watch_table(run, bring_together, &t, &t.table);
-	ht_parts_done(&calls);
-	ht_parts_done(&parts);
+	parts_done(run->ctx, &parts, &calls);
 	if (status == HT_OK)
 		*ret_table = t.table;
 	return status;

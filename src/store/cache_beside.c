@@ -45,15 +45,37 @@ static bool read_all(ht_ctx *ctx, int fd, struct ht_vec *ret_bytes)
 	return true;
 }
 
-bool ht_cache_beside_read(
-        ht_ctx *ctx, const struct ht_cached *trace, uint64_t name, struct ht_vec *ret_bytes)
+static int open_file(const struct ht_cached *trace, uint64_t name)
 {
 	char file[NAME_MAX];
 	int folder = open_folder(trace, name, file, sizeof file);
 	if (folder < 0)
-		return false;
+		return -1;
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	close(folder);
+	return fd;
+}
+
+bool ht_cache_beside_begins(
+        ht_ctx *ctx, const struct ht_cached *trace, uint64_t name, const struct ht_vec *front)
+{
+	struct stat st;
+	size_t n_read = 0;
+	int fd = open_file(trace, name);
+	char *bytes = fd < 0 ? NULL : ht_mem_alloc(ctx->mem, front->n);
+	bool begins = bytes && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	              ht_cache_read_at(ctx, fd, bytes, front->n, 0, &n_read) &&
+	              n_read == front->n && !memcmp(bytes, front->data, front->n);
+	ht_mem_free(ctx->mem, bytes, front->n);
+	if (fd >= 0)
+		close(fd);
+	return begins;
+}
+
+bool ht_cache_beside_read(
+        ht_ctx *ctx, const struct ht_cached *trace, uint64_t name, struct ht_vec *ret_bytes)
+{
+	int fd = open_file(trace, name);
 	if (fd < 0)
 		return false;
 	bool is_read = read_all(ctx, fd, ret_bytes);

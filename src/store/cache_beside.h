@@ -14,6 +14,9 @@
 /* The bytes that were kept under a name, which the caller frees (elements of one byte); false: there are none. */
 bool ht_cache_beside_read(
         ht_ctx *ctx, const struct ht_cached *trace, uint64_t name, struct ht_vec *ret_bytes);
+/* Whether what was kept under a name begins with some bytes. */
+bool ht_cache_beside_begins(
+        ht_ctx *ctx, const struct ht_cached *trace, uint64_t name, const struct ht_vec *front);
 /* Keep bytes under a name, in place of what was there. That it cannot be is no failure. */
 void ht_cache_beside_write(
         ht_ctx *ctx, const struct ht_cached *trace, uint64_t name, const struct ht_vec *bytes);

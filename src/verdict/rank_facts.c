@@ -234,11 +234,12 @@ static enum ht_status put_findings(struct ht_run *run, struct ht_part *part)
 	return put_paths(run, &none, part);
 }
 
-const struct ht_common_facts ht_findings_common = { HT_N_FOUND, put_findings };
-
 bool ht_findings_are_sound(const struct ht_part *part)
 {
 	return ht_cp_chains_are_sound(part) &&
 	       ht_facts_below(part->facts[HT_FOUND_IDLE], HT_FOUND_IDLE_CATEGORY, HT_IDLE_N) &&
 	       ht_facts_below(part->facts[HT_FOUND_TOPS], HT_TOP_KIND, HT_N_TOP_KINDS);
 }
+
+const struct ht_common_facts ht_findings_common = { "findings", HT_N_FOUND, put_findings,
+	ht_findings_are_sound };

@@ -170,3 +170,19 @@ def test_headings_are_those_of_the_terminal(tmp_path):
             assert {"baseline_count", "this_run_count"} <= set(left_out[1].split(", ")) <= set(labels)
         shown = evaluate(tmp_path, 'import { label } from "./ui/format"; answer = input.map(label);', table["columns"])
         assert shown == [label.replace("_", " ") for label in labels]
+
+
+@needs_node
+def test_headings_leave_units_to_the_cells(tmp_path):
+    columns = [
+        ({"name": "algbw_gb_per_s", "label": "algbw_gb_per_s", "type": "float64", "unit": "GB/s"}, "algbw"),
+        ({"name": "mean_gbps", "label": "mean_gbps", "type": "float64", "unit": "GB/s"}, "mean"),
+        ({"name": "dur_ns", "label": "dur", "type": "duration", "unit": "ns"}, "dur"),
+        ({"name": "step_ns", "label": "step_ns", "type": "duration", "unit": "ns"}, "step time"),  # beside a column "step"
+        ({"name": "time_ns", "label": "time_ns", "type": "duration_float", "unit": "ns"}, "time"),
+        ({"name": "gbps", "label": "gbps", "type": "float64", "unit": "GB/s"}, "gbps"),
+        ({"name": "n_kernels", "type": "int64", "unit": None}, "n kernels"),
+    ]
+    source = """import { label } from "./ui/format";
+answer = input.map((column: any) => label(column));"""
+    assert evaluate(tmp_path, source, [column for column, _ in columns]) == [heading for _, heading in columns]

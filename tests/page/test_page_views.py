@@ -135,6 +135,45 @@ def test_numbers_are_those_of_the_command_line(site, tmp_path):
     look(root, url, CASES + shown, tmp_path)
 
 
+def most_of(directory, verb, key, column):
+    """The key that a column is largest for, its sum, and that of all."""
+    table = served.table(verb, directory)
+    names, sums = [one["name"] for one in table["columns"]], {}
+    for row in table["rows"]:
+        sums[row[names.index(key)]] = sums.get(row[names.index(key)], 0) + row[names.index(column)]
+    most = max(sums, key=sums.get)
+    return most, sums[most], sum(sums.values())
+
+
+def test_views_open_with_a_sentence(site, tmp_path):
+    """Those whose table concludes nothing say what has most of it, or that there is nothing; the timeline says what bounds the run."""
+    root, url = site
+    found, train = ids(url), root / "train"
+    annotation, ns, all_ns = most_of(train, "kernel-annotations", "annotation", "dur_ns")
+    copy, n_bytes, all_bytes = most_of(train, "memory-bandwidth", "name", "bytes")
+    module, self_ns, all_self = most_of(root / "straggler", "modules", "name", "device_self_ns")
+    assert module == "## extra work ##" and (copy, n_bytes) == ("Memcpy HtoD", 32896)
+    heading = next(row[1] for row in served.table("summary", train, "--columns", "topic,heading")["rows"] if row[0] == "bound by")
+    wanted = [
+        {"at": place(found["train"], "annotations", ""), "charts": 1, "heading": f"{annotation}: {100 * ns / all_ns:.1f} % of summed GPU time inside it"},
+        {"at": place(found["train"], "bandwidth", ""), "charts": 1, "heading": f"{copy} moves 32.1 KiB at 10.7 GB/s, {100 * n_bytes / all_bytes:.1f} % of all bytes copied or set"},
+        {"at": place(found["straggler"], "modules", ""), "charts": 1, "heading": f"{module}: {100 * self_ns / all_self:.1f} % of GPU time in modules, without those inside it"},
+        {"at": place(found["cpu"], "annotations", ""), "heading": "No GPU activity inside annotations"},
+        {"at": place(found["cpu"], "bandwidth", ""), "heading": "No memcpy or memset recorded"},
+        {"at": place(found["train"], "timeline", ""), "heading": heading},
+    ]
+    path = tmp_path / "wanted.json"
+    path.write_text(json.dumps(wanted))
+    served.drive("views.mjs", url, path)
+
+
+def test_shares_have_the_colour_of_their_class(site):
+    root, url = site
+    names = [row[0] for row in served.table("kernels", root / "straggler", "--top", "6", "--columns", "name")["rows"]]
+    assert names[0].startswith("nccl") and not names[1].startswith("nccl")
+    served.drive("shares.mjs", url, ids(url)["straggler"])
+
+
 def test_diff(site, tmp_path):
     """Two runs: rows, operators and kernels of both, in the order of the command line, and the page's words."""
     root, url = site

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of ranks that the cache keeps: whatever is there, damaged or not, a table is that of a run without the cache."""
+"""Parts of ranks and answers that the cache keeps: whatever is there, damaged or not, a table is that of a run without the cache."""
 import json
 import shutil
 import subprocess
@@ -25,8 +25,21 @@ def run(*args):
     return done.returncode, done.stdout, done.stderr
 
 
+def is_answer(path):
+    return path.read_bytes().startswith(b"holotrace kept answer")
+
+
 def parts(folder):
-    return sorted(folder.glob("*.part-*.htc"))
+    return sorted(path for path in folder.glob("*.part-*.htc") if not is_answer(path))
+
+
+def answers(folder):
+    return sorted(path for path in folder.glob("*.part-*.htc") if is_answer(path))
+
+
+def forget_answers(folder):
+    for path in answers(folder):
+        path.unlink()
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +53,9 @@ def test_answers_are_those_without_a_cache(name, verb, cache):
     for options in [[], *OPTIONS.get(verb, [])]:
         asked = [verb, *options, "--format", "json", RUNS[name]]
         without = run(*asked, "--no-cache")
-        for jobs in ("2", "1", "4"):
+        for jobs, keeps_answers in (("2", False), ("1", True), ("1", False), ("4", True)):
+            if not keeps_answers:
+                forget_answers(cache)
             assert run(*asked, "--cache-dir", cache, "--jobs", jobs) == without, (options, jobs)
 
 
@@ -59,6 +74,7 @@ def kept(tmp_path):
     answer = run(*asked)
     assert answer[0] == 0 and run(*asked) == answer
     assert len(parts(tmp_path / "cache")) == 8  # the part and the calls of each rank
+    forget_answers(tmp_path / "cache")
     return tmp_path / "cache", asked, answer
 
 
@@ -94,6 +110,47 @@ def test_damaged_parts_are_made_anew(kept, damage):
     assert run(*asked) == answer
     if damage != "folder":
         assert {path: path.read_bytes() for path in parts(cache)} == good
+
+
+def test_of_an_answer_no_parts_are_needed(kept):
+    cache, asked, answer = kept
+    assert run(*asked) == answer and len(answers(cache)) == 1
+    for path in parts(cache):
+        path.unlink()
+    assert run(*asked) == answer and not parts(cache)
+    assert run(*asked, "--top", "1", "--columns", "finding") == run(*asked[:4], "--no-cache", "--top", "1", "--columns", "finding")
+    assert not parts(cache)  # who chooses rows or columns needs no other answer
+    assert run(*asked, "--rank", "0,2") == run(*asked[:4], "--no-cache", "--rank", "0,2")
+    assert len(answers(cache)) == 2
+
+
+@pytest.mark.parametrize("damage", ["bit", "cut", "longer", "empty", "of another version"])
+def test_damaged_answers_are_made_anew(kept, damage):
+    cache, asked, answer = kept
+    assert run(*asked) == answer
+    path, = answers(cache)
+    good = path.read_bytes()
+    for byte in {"bit": [len(good) // 4, len(good) // 2, len(good) - 20]}.get(damage, [0]):
+        changed = bytearray(good)
+        changed[byte] ^= 4
+        path.write_bytes({"cut": good[:-1], "longer": good + b"\0", "empty": b"",
+                          "of another version": good.replace(b"kept answer 1\n", b"kept answer 0\n", 1)}.get(damage, changed))
+        assert run(*asked) == answer
+        assert path.read_bytes() == good
+
+
+def test_an_answer_is_of_the_ranks_that_there_are(tmp_path):
+    run_dir, cache = tmp_path / "run", tmp_path / "cache"
+    run_dir.mkdir()
+    traces = sorted((ROOT / "examples/ddp").glob("*.json.gz"))
+    for n in (2, 3, 4):
+        for trace in traces[:n]:
+            shutil.copy(trace, run_dir)
+        asked = ["summary", "--format", "json", run_dir]
+        assert run(*asked, "--cache-dir", cache) == run(*asked, "--cache-dir", cache) == run(*asked, "--no-cache")
+    assert len(answers(cache)) == 1  # in place of the one before
+    shutil.copy(traces[1], run_dir / traces[0].name)
+    assert run(*asked, "--cache-dir", cache) == run(*asked, "--no-cache")
 
 
 def test_a_file_that_changes_has_other_parts(tmp_path):

@@ -48,6 +48,13 @@ export class Rows {
     return [...new Set(this.table.rows.map((row) => this.cell(row, name)))];
   }
 
+  // What a column adds up to for each value of another, in order of appearance.
+  sumBy(name: string, column: string): [string, number][] {
+    const sums = new Map<string, number>();
+    for (const row of this.table.rows) sums.set(this.text(row, name), (sums.get(this.text(row, name)) ?? 0) + (this.number(row, column) ?? 0));
+    return [...sums];
+  }
+
   // Whether any row has a value other than null and zero: what is all zero need not be drawn.
   any(name: string): boolean {
     return this.table.rows.some((row) => (this.number(row, name) ?? 0) !== 0);

@@ -34,6 +34,7 @@ export type TimelineChange = Readonly<Record<string, string | null | undefined>>
 export interface TimelineProps {
   run: Run;
   base?: Run | null;             // what it is compared with, on the same axis
+  said?: string | null;          // what the run is bound by, above the picture
   state: Readonly<Record<string, string>>;
   onState: (change: TimelineChange, replace?: boolean) => void;
 }
@@ -613,7 +614,7 @@ function Loaded(props: TimelineProps & { tracks: Tracks; stage: Stage }) {
   return (
     <div class={props.base ? "tl both" : "tl"}>
       <div class="tl-tools">
-        <h1>Timeline</h1>
+        <h1 title={props.said ?? undefined}>{props.said ?? "Timeline"}</h1>
         <span class="dim tl-clock">{clockText(tracks)}</span>
         <span class="group" role="group" aria-label="Overlays">
           {OVERLAYS.map(({ id, title }) => <button key={id} type="button" aria-pressed={choice.overlays.includes(id)} onClick={() => toggleOverlay(id)}>{title.replace("GPU", deviceWord(run))}</button>)}

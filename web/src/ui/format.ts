@@ -159,6 +159,10 @@ export function nsText(ns: number): string {
 }
 
 // A column's heading, as the engine makes it: the unit is in the cells.
-export function label(column: Pick<Column, "name" | "label">): string {
-  return (column.label ?? column.name).replaceAll("_", " ");
+export function label(column: Pick<Column, "name" | "label"> & Partial<Pick<Column, "type" | "unit">>): string {
+  let name = column.label ?? column.name;
+  // a unit stands in the cells; where a column of that name is there besides, it is the time of that
+  if (column.unit === "GB/s") name = name.replace(/_(gb_per_s|gbps)$/, "");
+  if (column.type === "duration" || column.type === "duration_float") name = name.replace(/_ns$/, /(^|_)time_ns$/.test(name) ? "" : "_time");
+  return name.replaceAll("_", " ");
 }

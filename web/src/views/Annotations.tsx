@@ -2,6 +2,7 @@
 // User annotations: GPU time by the stack of annotations around its launch, as a flame graph and as tables.
 import { useMemo } from "preact/hooks";
 import { Flame } from "../ui/charts";
+import { human, shortName } from "../ui/format";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, ParamSwitch, VerbTable } from "../app/parts";
@@ -22,6 +23,14 @@ function stackRows(rows: Rows, several: boolean) {
       self: rows.number(row, "dur_ns") ?? 0,
     };
   });
+}
+
+// Of which annotation most is, over all ranks.
+function mostWords(rows: Rows, device: string): string | null {
+  const sums = rows.sumBy("annotation", "dur_ns"), all = sums.reduce((sum, [, ns]) => sum + ns, 0), [name, ns] = sums.reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  if (all <= 0) return null;
+  const share = human(ns / all, { type: "ratio", unit: null });
+  return name ? `${shortName(name, 60)}: ${share} of summed ${device} time inside it` : `${share} of summed ${device} time is outside of annotations`;
 }
 
 function Stacks(props: { rows: Rows; several: boolean }) {
@@ -46,7 +55,7 @@ export function Annotations() {
   const group = route.query["group-by"] ?? "annotation";
   return (
     <>
-      <Head verb="kernel-annotations"
+      <Head verb="kernel-annotations" query={{ "group-by": "annotation", source }} say={(rows) => mostWords(rows, deviceWord(run))} none="No GPU activity inside annotations"
         title="Annotations"
         lead="Device time inside user annotations: by the annotations around its launch, or by those drawn on the device."
       >

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model as a tree of modules with the time of each, forward and backward, and the same as a flame graph.
 import { useMemo, useState } from "preact/hooks";
-import { human } from "../ui/format";
+import { human, shortName } from "../ui/format";
 import { classColor } from "../ui/colors";
 import { Flame } from "../ui/charts";
 import type { FlameNode } from "../ui/charts";
@@ -14,6 +14,7 @@ import type { Option } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { Details } from "./Details";
+import { deviceWord } from "./ranks";
 import { ShareBar } from "./ShareBar";
 
 const MEASURES: readonly Option[] = [
@@ -316,7 +317,15 @@ function Model(props: { rows: Rows }) {
   );
 }
 
+// The module that most time is spent in itself, on the device where that is known.
+function mostWords(rows: Rows, device: string): string | null {
+  const onDevice = rows.any("device_self_ns"), sums = rows.sumBy("name", onDevice ? "device_self_ns" : "host_self_ns");
+  const all = sums.reduce((sum, [, ns]) => sum + ns, 0), [name, ns] = sums.reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  return all > 0 ? `${shortName(name, 60)}: ${human(ns / all, { type: "ratio", unit: null })} of ${onDevice ? device : "CPU"} time in modules, without those inside it` : null;
+}
+
 export function Modules() {
+  const { run } = useApp();
   const empty = (
     <p>
       Modules are recorded with <code>with_stack=True, with_modules=True</code>.
@@ -324,7 +333,7 @@ export function Modules() {
   );
   return (
     <>
-      <Head verb="modules"
+      <Head verb="modules" say={(rows) => mostWords(rows, deviceWord(run))} none="No modules of the model recorded"
         title="Modules"
         lead="Which modules of the model take the time, forward and backward, in the order of the model."
       />

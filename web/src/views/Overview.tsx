@@ -20,6 +20,7 @@ import { filesOf, Provisional } from "../app/progress";
 import { formatRanges } from "../app/ranges";
 import { eventLink, go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
+import { kernelClass } from "./names";
 import { HEAT_METRICS, heatGrid, heatTitle, zoomGrid } from "./heat";
 import type { HeatGrid, HeatMetric } from "./heat";
 import { DISTRIBUTED_PARTS, STEP_PARTS } from "./stacks";
@@ -404,7 +405,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
                   <td>
                     <ShareBar
                       share={rows.number(row, share)}
-                      color={classColor(share.startsWith("host") ? "host" : "compute")}
+                      color={classColor(share.startsWith("host") ? "host" : kernelClass(name))}
                       width={36}
                     />
                   </td>

@@ -2,7 +2,7 @@
 // Horizontal bars, largest first or as given: name, bar, value and share. Also with the range from least to most.
 import { shortNames } from "../brief";
 import { mono, sans, textWidth, useWidth } from "../hooks";
-import { Frame, type FrameProps, full, shown, tick, type TipLine, type Unit, useTip } from "./frame";
+import { Frame, type FrameProps, full, shown, shownChange, tick, type TipLine, type Unit, useTip } from "./frame";
 import { ticks } from "./scale";
 
 export interface Bar {
@@ -31,7 +31,7 @@ export function Bars(props: BarsProps) {
   const [box, width] = useWidth<HTMLDivElement>(560);
   const { tip, show, hide } = useTip();
   const most = Math.max(...bars.map(bar => Math.max(Math.abs(bar.value), bar.before ?? 0)), 0) || 1;
-  const texts = bars.map(bar => (props.signed && bar.value > 0 ? "+" : "") + shown(bar.value, unit) +
+  const texts = bars.map(bar => (props.signed ? shownChange(bar.value, unit) : shown(bar.value, unit)) +
     (bar.share !== undefined && bar.share !== null ? `  ${shown(bar.share, "ratio")}` : ""));
   const right = Math.max(...texts.map(text => textWidth(text, sans(11.5))), 20) + 12;
   const widest = Math.max(...bars.map(bar => textWidth(bar.name.slice(0, 120), mono(12))), 20);

@@ -3,7 +3,7 @@
 import { type ComponentChildren, type JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import type { ColumnType } from "../../model";
-import { exact, human, visible } from "../format";
+import { changeText, exact, human, visible } from "../format";
 import "./charts.css";
 
 // What a chart's numbers are: "ns", "bytes", "ratio", "count", or another unit that is written as it is.
@@ -24,10 +24,13 @@ function measureOf(unit: Unit): Measure {
 
 const isWhole = (measure: Measure) => measure.type === "bytes" || measure.type === "int64";
 
-export function shown(value: number | null, unit: Unit): string {
+export function shown(value: number | null, unit: Unit, text: typeof human = human): string {
   const measure = measureOf(unit);
-  return human(value !== null && isWhole(measure) ? Math.round(value) : value, measure);
+  return text(value !== null && isWhole(measure) ? Math.round(value) : value, measure);
 }
+
+// A difference: more has a plus.
+export const shownChange = (value: number, unit: Unit): string => shown(value, unit, changeText);
 
 // For axes: without zeros at the end.
 export function tick(value: number, unit: Unit): string {
