@@ -4,7 +4,7 @@
  */
 #include "model/compare/step_change.h"
 
-#include "base/text.h"
+#include "base/text_compare.h"
 #include "model/compare/work_lines.h"
 #include "model/device/launch.h"
 #include "model/finding/finding.h"

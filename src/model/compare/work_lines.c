@@ -6,7 +6,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "model/calls/attribution.h"
+#include "model/calls/row_owners.h"
 #include "model/origin/find_origins.h"
 #include "store/trace.h"
 
