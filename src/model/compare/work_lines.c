@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/origin/find_origins.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

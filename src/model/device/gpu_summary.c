@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "json/json_text.h"
 #include "model/device/gpu_work.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "store/args.h"
+#include "store/trace_meta.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "model/origin/fused_name.h"
 #include "model/origin/replays.h"
 #include "model/run_memo.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

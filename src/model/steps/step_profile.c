@@ -16,7 +16,7 @@
 #include "base/checked.h"
 #include "base/list.h"
 #include "base/search.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "model/rows/row_ends.h"
 #include "model/rows/work_names.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/tree.h"
 
 #include <stdlib.h>
