@@ -4,14 +4,12 @@
  */
 #include "model/origin/origin.h"
 
-#include "base/mem.h"
 #include "base/text_compare.h"
 #include "model/calls/row_owners.h"
 #include "model/origin/compiled.h"
 #include "model/origin/fused_name.h"
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
-#include "model/origin/own_line.h"
 #include "model/run_memo.h"
 #include "store/args.h"
 #include "store/tree.h"
@@ -38,34 +36,19 @@ const char *ht_module_via_name(enum ht_module_via via)
 	return names[via];
 }
 
-/* By string id, as names repeat by the million: 0 not looked at yet, 1 no, 2 yes. */
-static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *user)
+static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *own)
 {
-	uint8_t *known = *(uint8_t *const *)user;
-	uint32_t id = t->name[row];
-	if (t->kind[row] != HT_KIND_PYTHON || id == HT_NO_STR)
-		return false;
-	if (!known[id])
-		known[id] = ht_is_own_line(ht_str(t, id)) ? 2 : 1;
-	return known[id] == 2;
+	return ht_own_lines_has(own, t, row);
 }
 
-enum ht_status ht_lines_make(
-        struct ht_run *run, const struct ht_trace *t, const uint32_t **ret_lines)
+enum ht_status ht_lines_make(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_own_lines *own, const uint32_t **ret_lines)
 {
-	size_t n = t->n_string_offsets + 1;
 	uint32_t *lines = NULL;
-	*ret_lines = NULL;
-	if (!ht_n_of_kind(t, HT_KIND_PYTHON))
-		return HT_OK;
-	uint8_t *known = ht_mem_zalloc(run->ctx->mem, n);
-	if (!known)
-		return ht_fail_nomem(run->ctx);
-	enum ht_status status =
-	        ht_tree_nearest(run->ctx, t, is_own_line, &known, run->scratch, &lines);
-	ht_mem_free(run->ctx->mem, known, n);
+	if (own->is_own)
+		HT_TRY(ht_tree_nearest(run->ctx, t, is_own_line, own, run->scratch, &lines));
 	*ret_lines = lines;
-	return status;
+	return HT_OK;
 }
 
 const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint32_t row)
