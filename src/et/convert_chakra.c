@@ -5,7 +5,7 @@
  * proto3 leaves zeros out, but a member of AttributeProto's oneof is written whatever its value. Lists of ids are packed.
  */
 #include "et/et_convert.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "et/et_files.h"
 #include "wire/message.h"

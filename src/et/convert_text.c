@@ -3,7 +3,7 @@
  * convert_text.c - execution traces as text: JSON, a linked trace, DOT, a timeline.
  */
 #include "et/et_convert.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "et/et_files.h"
 #include "json/json_text.h"

@@ -3,7 +3,7 @@
  * plan.c - see et_plan.h.
  */
 #include "et/et_plan.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/sort.h"
 #include "et/et_files.h"

@@ -12,7 +12,8 @@
 #include "model/rows/row_names.h"
 
 #include "model/rows/frame.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 const struct ht_column ht_cp_piece_columns[HT_CP_N_PIECE_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_CP_PIECE_COLUMNS);

@@ -10,7 +10,7 @@
 #include "graph/cp_model.h"
 
 #include "model/device/queue_limit.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

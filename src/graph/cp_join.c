@@ -11,7 +11,7 @@
 
 #include "base/search.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #define HT_GRAPH_CP_LOOK_H
 
 #include "graph/cp_model.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* The thread of a host row, as the track that has the thread's spans. */
 static inline uint32_t ht_cp_thread(const struct ht_cp_model *m, uint32_t row)

@@ -7,7 +7,7 @@
 #include "graph/cp_sync.h"
 #include "base/text_compare.h"
 #include "model/run_memo.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 static enum ht_status make(struct ht_run *run, struct ht_cp_model *m)
 {

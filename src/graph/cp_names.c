@@ -6,7 +6,7 @@
 #include "base/pattern.h"
 #include "base/text_compare.h"
 #include "model/device/launch.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "graph/cp_links.h"
 #include "graph/cp_walk.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

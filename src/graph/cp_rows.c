@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 

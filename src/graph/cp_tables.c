@@ -11,7 +11,7 @@
 #include "model/origin/find_origins.h"
 #include "model/rows/work_names.h"
 #include "model/steps/timed_steps.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "store/row_order.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

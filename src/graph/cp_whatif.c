@@ -9,7 +9,7 @@
 #include "base/pattern.h"
 #include "base/text_compare.h"
 #include "model/rows/autograd.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

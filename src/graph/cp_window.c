@@ -13,7 +13,8 @@
 #include "model/rows/selection.h"
 #include "base/sort.h"
 #include "base/search.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

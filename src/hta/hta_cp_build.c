@@ -12,7 +12,7 @@
 #include "hta/hta_cp_build.h"
 
 #include "hta/hta_names.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

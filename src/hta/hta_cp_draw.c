@@ -3,7 +3,7 @@
  * hta_cp_draw.c - HTA's critical path drawn into a trace. See hta_cp_graph.h.
  */
 #include "hta/hta_cp_graph.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 static bool is_shown(
         const struct ht_cp_graph *g, const struct ht_cp_path *path, uint32_t i, bool all)

@@ -10,7 +10,7 @@
 #include "hta/hta_cp_build.h"
 #include "hta/hta_names.h"
 #include "model/device/series.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "graph/cp_names.h"
 #include "hta/hta_names.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 

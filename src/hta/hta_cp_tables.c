@@ -7,7 +7,7 @@
 #include "hta/hta_cp_graph.h"
 
 #include "graph/cp_tables.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "store/set.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/trace_refs.h"
 
 #include <stdio.h>

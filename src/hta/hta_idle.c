@@ -3,7 +3,7 @@
  * hta_idle.c - gaps between GPU work as HTA measures them. See hta_work.h.
  */
 #include "hta/hta_work.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/list.h"
 #include "hta/hta_frame.h"

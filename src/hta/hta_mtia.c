@@ -12,6 +12,8 @@
 #include "hta/hta_row.h"
 #include "model/rows/work_names.h"
 #include "store/args.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +36,8 @@ enum side { NOWHERE, HOST, DEVICE };
 
 static bool has_mtia_backend(const struct ht_trace *t)
 {
-	for (size_t i = 0; i < t->n_headers; i++) {
-		const struct ht_header *header = &t->headers[i];
+	for (size_t i = 0; i < t->more->n_headers; i++) {
+		const struct ht_header *header = &t->more->headers[i];
 		if (!strcmp(ht_str(t, header->key), "distributedInfo") &&
 		        strstr(ht_str(t, header->value), "mtia:hccl"))
 			return true;

@@ -5,7 +5,7 @@
 #ifndef HT_HTA_HTA_ROW_H
 #define HT_HTA_HTA_ROW_H
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* HTA drops rows without dur or cat, whatever their phase; rows whose time was refused are in no result. */
 static inline bool ht_hta_is_row(const struct ht_trace *t, uint32_t row)

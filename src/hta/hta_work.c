@@ -6,7 +6,7 @@
 
 #include "hta/hta_frame.h"
 #include "hta/hta_names.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

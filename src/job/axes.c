@@ -7,6 +7,7 @@
 #include "model/communication/collective_match.h"
 #include "model/communication/group_axis.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,8 +20,8 @@ const struct ht_column ht_event_group_columns[HT_N_EVENT_GROUP_COLUMNS] =
 
 void ht_event_groups_put(const struct ht_trace *t, ht_table *table)
 {
-	for (size_t i = 0; i < t->n_process_groups; i++) {
-		const struct ht_process_group *g = &t->process_groups[i];
+	for (size_t i = 0; i < t->more->n_process_groups; i++) {
+		const struct ht_process_group *g = &t->more->process_groups[i];
 		if (g->description == HT_NO_STR || g->ranks == HT_NO_STR)
 			continue;
 		ht_table_row(table);

@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 #include "model/numbers/stats.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -223,12 +223,12 @@ static enum ht_status replay_own(struct ht_what_if_job *a, const struct ht_cp_ru
 static enum ht_status ask_own(struct ht_what_if_job *a, const char *text)
 {
 	struct ht_cp_rules rules;
-	struct ht_trace none = { 0 };
+	struct ht_whole_trace none;
 	struct ht_event_unknown unknown = { 0 };
 	double now = 0;
 	if (!text)
 		return HT_OK;
-	HT_TRY(ht_cp_rules_read(a->run, &none, text, &rules));
+	HT_TRY(ht_cp_rules_read(a->run, ht_whole_trace_init(&none), text, &rules));
 	enum ht_status status = replay_own(a, &rules, &now, &unknown);
 	ht_cp_rules_done(&rules);
 	ht_event_editor_reset(&a->editor);

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/search.h"
 #include "read/ascend_db.h"
+#include "store/trace_meta.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,8 @@
 
 #include "json/json_text.h"
 #include "read/file_name.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

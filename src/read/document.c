@@ -14,6 +14,7 @@
 #include "json/block.h"
 #include "json/json_text.h"
 #include "read/repair.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

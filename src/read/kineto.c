@@ -7,7 +7,8 @@
  */
 #include "read/load.h"
 #include "read/reader.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 static bool sniff(const struct ht_head *head)
 {

@@ -16,7 +16,7 @@
 #include "store/rank_numbering.h"
 #include "read/reload.h"
 #include "read/set_make.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/trace_refs.h"
 
 #include <inttypes.h>

@@ -7,6 +7,7 @@
 
 #include "base/emit.h"
 #include "json/json_text.h"
+#include "store/trace_meta.h"
 #include "wire/annotation.h"
 
 #include <string.h>

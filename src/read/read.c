@@ -15,6 +15,7 @@
 #include "store/cache.h"
 #include "store/check.h"
 #include "store/seal.h"
+#include "store/trace.h"
 #include "store/trace_refs.h"
 
 #include <string.h>
@@ -193,7 +194,7 @@ static enum ht_status read_or_map(ht_ctx *ctx, const char *path, const struct ht
 	if (cached) {
 		HT_TRY(make_key(ctx, &origin, o, rules, &key));
 		HT_TRY(ht_cache_load(
-		        ctx, o->cache_dir, &key, &ht_trace_sections, t, &t->map, &hit));
+		        ctx, o->cache_dir, &key, &ht_trace_sections, t, &ht_more(t)->map, &hit));
 	}
 	if (hit) {
 		t->meta = t->meta_;
@@ -215,10 +216,11 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
         struct ht_cached *ret_cached)
 {
 	struct ht_cached cached = { 0 };
-	struct ht_trace *t = ht_mem_zalloc(ctx->mem, sizeof *t);
-	if (!t)
+	struct ht_whole_trace *whole = ht_mem_alloc(ctx->mem, sizeof *whole);
+	if (!whole)
 		return ht_fail_nomem(ctx);
-	t->mem = ht_mem_retain(ctx->mem);
+	struct ht_trace *t = ht_whole_trace_init(whole);
+	whole->more.mem = ht_mem_retain(ctx->mem);
 	size_t n = strlen(path) + 1;
 	t->path = ht_mem_alloc(ctx->mem, n);
 	enum ht_status status = t->path ? HT_OK : ht_fail_nomem(ctx);
@@ -230,7 +232,7 @@ enum ht_status ht_read_trace(ht_ctx *ctx, const char *path, const struct ht_open
 		status = read_or_map(ctx, path, options, rules, &arena, t, &cached);
 	ht_arena_done(&arena);
 	if (status == HT_OK && options->strict)
-		status = check_strict(ctx, path, t->stats, t->n_stats);
+		status = check_strict(ctx, path, t->more->stats, t->more->n_stats);
 	if (status == HT_NOMEM)
 		ht_error_in_file(ctx, path);
 	if (status != HT_OK) {

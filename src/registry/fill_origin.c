@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "model/rows/selection.h"
 #include "store/import_stats.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "table/table_origin.h"
 
 static uint64_t hash_rank(const struct ht_rank *rank)

@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "model/rows/selection.h"
 #include "hta/hta_policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <inttypes.h>
 #include <stdio.h>

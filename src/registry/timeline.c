@@ -8,12 +8,13 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "registry/timeline.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/trace_refs.h"
 
 #include "base/search.h"
 #include "registry/run_steps.h"
 #include "model/clocks/clocks.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

@@ -14,6 +14,8 @@
 #include "base/number.h"
 #include "base/search.h"
 #include "model/events/event_value.h"
+#include "store/flow.h"
+#include "store/trace.h"
 
 #include <stdio.h>
 
@@ -235,8 +237,8 @@ static bool tell_launched(const struct linking *l)
 static bool tell_flows(const struct linking *l)
 {
 	const struct ht_trace *t = l->timeline->trace;
-	for (size_t i = 0; i < t->n_flows; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+	for (size_t i = 0; i < t->more->n_flows; i++) {
+		const struct ht_flow *flow = &t->more->flows[i];
 		if (flow->from != l->row && flow->to != l->row)
 			continue;
 		const struct ht_gpu *gpu = flow->to == HT_NONE ? NULL : ht_gpu_of_row(t, flow->to);
@@ -251,8 +253,8 @@ static bool tell_flows(const struct linking *l)
 
 static bool has_flow(const struct ht_trace *t, uint32_t from, uint32_t to)
 {
-	for (size_t i = 0; i < t->n_flows; i++)
-		if (t->flows[i].from == from && t->flows[i].to == to)
+	for (size_t i = 0; i < t->more->n_flows; i++)
+		if (t->more->flows[i].from == from && t->more->flows[i].to == to)
 			return true;
 	return false;
 }

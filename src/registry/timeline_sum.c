@@ -15,7 +15,7 @@
  */
 #include "base/options.h"
 #include "registry/timeline.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/intern.h"
 #include "base/sort.h"

@@ -4,7 +4,7 @@
  */
 #include "registry/run_steps.h"
 #include "store/set.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/trace_refs.h"
 
 #include "analysis/analysis.h"

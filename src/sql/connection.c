@@ -8,7 +8,7 @@
 
 #include "model/origin/find_origins.h"
 #include "sql/sql.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/trace_refs.h"
 
 #include "attach/attach.h"

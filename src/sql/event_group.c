@@ -16,7 +16,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/event_table.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/intern.h"
 #include "base/mem.h"

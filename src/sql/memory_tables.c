@@ -91,8 +91,8 @@ static void put_stack_id(ht_table *table, size_t column, uint32_t stack)
 
 static void put_segments(const struct ht_trace *t, int64_t rank, ht_table *table)
 {
-	for (size_t i = 0; i < t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->mem_segments[i];
+	for (size_t i = 0; i < t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[i];
 		ht_table_row(table);
 		ht_table_put_i64(table, SEGMENT_RANK, rank);
 		ht_table_put_i64(table, SEGMENT_ID, (int64_t)i);
@@ -116,8 +116,8 @@ static void put_segments(const struct ht_trace *t, int64_t rank, ht_table *table
 
 static void put_blocks(const struct ht_trace *t, int64_t rank, ht_table *table)
 {
-	for (size_t i = 0; i < t->n_mem_blocks; i++) {
-		const struct ht_mem_block *b = &t->mem_blocks[i];
+	for (size_t i = 0; i < t->more->n_mem_blocks; i++) {
+		const struct ht_mem_block *b = &t->more->mem_blocks[i];
 		ht_table_row(table);
 		ht_table_put_i64(table, BLOCK_RANK, rank);
 		ht_table_put_i64(table, BLOCK_SEGMENT, b->segment);
@@ -132,8 +132,8 @@ static void put_blocks(const struct ht_trace *t, int64_t rank, ht_table *table)
 
 static void put_events(const struct ht_trace *t, int64_t rank, ht_table *table)
 {
-	for (size_t i = 0; i < t->n_mem_events; i++) {
-		const struct ht_mem_event *e = &t->mem_events[i];
+	for (size_t i = 0; i < t->more->n_mem_events; i++) {
+		const struct ht_mem_event *e = &t->more->mem_events[i];
 		ht_table_row(table);
 		ht_table_put_i64(table, EVENT_RANK, rank);
 		ht_table_put_i64(table, EVENT_ID, (int64_t)i);
@@ -153,10 +153,12 @@ static void put_events(const struct ht_trace *t, int64_t rank, ht_table *table)
 
 static void put_stacks(const struct ht_trace *t, int64_t rank, ht_table *table)
 {
-	for (size_t i = 0; i + 1 < t->n_mem_stack_offsets; i++) {
-		uint32_t first = t->mem_stack_offsets[i], end = t->mem_stack_offsets[i + 1];
+	for (size_t i = 0; i + 1 < t->more->n_mem_stack_offsets; i++) {
+		uint32_t first = t->more->mem_stack_offsets[i],
+		         end = t->more->mem_stack_offsets[i + 1];
 		for (uint32_t k = first; k < end; k++) {
-			const struct ht_mem_frame *f = &t->mem_frames[t->mem_stack_frames[k]];
+			const struct ht_mem_frame *f =
+			        &t->more->mem_frames[t->more->mem_stack_frames[k]];
 			ht_table_row(table);
 			ht_table_put_i64(table, STACK_RANK, rank);
 			ht_table_put_i64(table, STACK_ID, (int64_t)i);
@@ -170,8 +172,8 @@ static void put_stacks(const struct ht_trace *t, int64_t rank, ht_table *table)
 
 static void put_annotations(const struct ht_trace *t, int64_t rank, ht_table *table)
 {
-	for (size_t i = 0; i < t->n_mem_annotations; i++) {
-		const struct ht_mem_annotation *a = &t->mem_annotations[i];
+	for (size_t i = 0; i < t->more->n_mem_annotations; i++) {
+		const struct ht_mem_annotation *a = &t->more->mem_annotations[i];
 		ht_table_row(table);
 		ht_table_put_i64(table, NOTE_RANK, rank);
 		put_text(table, NOTE_NAME, t, a->name);

@@ -7,7 +7,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "sql/memory_tables.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "registry/registry.h"
 

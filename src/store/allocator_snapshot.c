@@ -45,15 +45,15 @@ static bool take(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, cons
 #define TAKE(section, type, vec)                                                                   \
 	do {                                                                                       \
 		const void *data_;                                                                 \
-		if (!take(ctx->mem, &d->vec, sizeof(type), &data_, &t->n_##section))               \
+		if (!take(ctx->mem, &d->vec, sizeof(type), &data_, &ht_more(t)->n_##section))      \
 			return ht_fail_nomem(ctx);                                                 \
-		t->section = data_;                                                                \
+		ht_more(t)->section = data_;                                                       \
 	} while (0)
 
 enum ht_status ht_mem_draft_assemble(ht_ctx *ctx, struct ht_mem_draft *d, struct ht_trace *t)
 {
-	struct ht_mem_about *about =
-	        HT_SECTION_ALLOC(ctx, t, mem_about, struct ht_mem_about, (size_t)d->is_there);
+	struct ht_mem_about *about = HT_SECTION_ALLOC(
+	        ctx, ht_more(t), mem_about, struct ht_mem_about, (size_t)d->is_there);
 	if (!about)
 		return ht_fail_nomem(ctx);
 	if (d->is_there)
@@ -88,7 +88,7 @@ static bool is_text(const struct ht_trace *t, uint32_t id)
 
 static bool is_stack(const struct ht_trace *t, uint32_t id)
 {
-	return id == HT_MEM_NO_STACK || (size_t)id + 1 < t->n_mem_stack_offsets;
+	return id == HT_MEM_NO_STACK || (size_t)id + 1 < t->more->n_mem_stack_offsets;
 }
 
 static bool is_instant(int64_t ns)
@@ -102,7 +102,7 @@ bool ht_check_mem_about(const void *store, void *facts, size_t first, size_t n)
 	(void)facts;
 	(void)first;
 	(void)n;
-	return t->n_mem_about <= 1 && t->mem_about->n_devices <= UINT16_MAX + 1;
+	return t->more->n_mem_about <= 1 && t->more->mem_about->n_devices <= UINT16_MAX + 1;
 }
 
 bool ht_check_mem_events(const void *store, void *facts, size_t first, size_t n)
@@ -110,11 +110,11 @@ bool ht_check_mem_events(const void *store, void *facts, size_t first, size_t n)
 	const struct ht_trace *t = store;
 	bool sound = true;
 	(void)facts;
-	for (const struct ht_mem_event *e = t->mem_events + first; n--; e++)
+	for (const struct ht_mem_event *e = t->more->mem_events + first; n--; e++)
 		sound &= e->action < HT_MEM_N_ACTIONS && e->size >= 0 && is_instant(e->time_ns) &&
 		         is_stack(t, e->stack) && is_text(t, e->context) &&
 		         is_text(t, e->metadata) && is_text(t, e->category) &&
-		         t->n_mem_about == 1 && e->device < t->mem_about->n_devices;
+		         t->more->n_mem_about == 1 && e->device < t->more->mem_about->n_devices;
 	return sound;
 }
 
@@ -123,10 +123,10 @@ bool ht_check_mem_segments(const void *store, void *facts, size_t first, size_t 
 	const struct ht_trace *t = store;
 	bool sound = true;
 	(void)facts;
-	for (const struct ht_mem_segment *s = t->mem_segments + first; n--; s++)
+	for (const struct ht_mem_segment *s = t->more->mem_segments + first; n--; s++)
 		sound &= s->type <= HT_MEM_POOL_UNKNOWN && is_stack(t, s->stack) && s->total >= 0 &&
-		         (uint64_t)s->first_block + s->n_blocks <= t->n_mem_blocks &&
-		         t->n_mem_about == 1 && s->device < t->mem_about->n_devices;
+		         (uint64_t)s->first_block + s->n_blocks <= t->more->n_mem_blocks &&
+		         t->more->n_mem_about == 1 && s->device < t->more->mem_about->n_devices;
 	return sound;
 }
 
@@ -135,9 +135,9 @@ bool ht_check_mem_blocks(const void *store, void *facts, size_t first, size_t n)
 	const struct ht_trace *t = store;
 	bool sound = true;
 	(void)facts;
-	for (const struct ht_mem_block *b = t->mem_blocks + first; n--; b++)
+	for (const struct ht_mem_block *b = t->more->mem_blocks + first; n--; b++)
 		sound &= b->state <= HT_MEM_INACTIVE && is_stack(t, b->stack) && b->size >= 0 &&
-		         b->requested >= 0 && b->segment < t->n_mem_segments;
+		         b->requested >= 0 && b->segment < t->more->n_mem_segments;
 	return sound;
 }
 
@@ -146,7 +146,7 @@ bool ht_check_mem_frames(const void *store, void *facts, size_t first, size_t n)
 	const struct ht_trace *t = store;
 	bool sound = true;
 	(void)facts;
-	for (const struct ht_mem_frame *f = t->mem_frames + first; n--; f++)
+	for (const struct ht_mem_frame *f = t->more->mem_frames + first; n--; f++)
 		sound &= is_text(t, f->file) && is_text(t, f->name);
 	return sound;
 }
@@ -154,9 +154,9 @@ bool ht_check_mem_frames(const void *store, void *facts, size_t first, size_t n)
 bool ht_check_mem_stack_offsets(const void *store, void *facts, size_t first, size_t n)
 {
 	const struct ht_trace *t = store;
-	const uint32_t *offsets = t->mem_stack_offsets;
-	bool sound =
-	        offsets[0] == 0 && offsets[t->n_mem_stack_offsets - 1] == t->n_mem_stack_frames;
+	const uint32_t *offsets = t->more->mem_stack_offsets;
+	bool sound = offsets[0] == 0 &&
+	             offsets[t->more->n_mem_stack_offsets - 1] == t->more->n_mem_stack_frames;
 	(void)facts;
 	for (size_t i = first ? first : 1; i < first + n; i++)
 		sound &= offsets[i] >= offsets[i - 1];
@@ -169,7 +169,7 @@ bool ht_check_mem_stack_frames(const void *store, void *facts, size_t first, siz
 	bool sound = true;
 	(void)facts;
 	for (size_t i = first; i < first + n; i++)
-		sound &= t->mem_stack_frames[i] < t->n_mem_frames;
+		sound &= t->more->mem_stack_frames[i] < t->more->n_mem_frames;
 	return sound;
 }
 
@@ -178,7 +178,7 @@ bool ht_check_mem_annotations(const void *store, void *facts, size_t first, size
 	const struct ht_trace *t = store;
 	bool sound = true;
 	(void)facts;
-	for (const struct ht_mem_annotation *a = t->mem_annotations + first; n--; a++)
+	for (const struct ht_mem_annotation *a = t->more->mem_annotations + first; n--; a++)
 		sound &= is_text(t, a->name) && is_instant(a->time_ns);
 	return sound;
 }

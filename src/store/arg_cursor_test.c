@@ -4,7 +4,7 @@
  */
 #include "store/args.h"
 #include "store/set.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/trace_refs.h"
 
 #include <setjmp.h>

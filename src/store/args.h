@@ -6,7 +6,7 @@
 #define HT_STORE_ARGS_H
 
 #include "store/bit_pack.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* One arg key with one type: a sparse column. The same key with two types is two columns. */
 struct ht_arg_column {

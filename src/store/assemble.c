@@ -14,6 +14,8 @@
 #include "store/arg_table.h"
 #include "store/args.h"
 #include "store/seal.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -503,7 +505,8 @@ static enum ht_status join_tracks(struct assembly *a)
 static enum ht_status join_headers(struct assembly *a)
 {
 	size_t n = a->all->headers.n;
-	struct ht_header *out = ALLOC(a, headers, struct ht_header, n);
+	struct ht_header *out =
+	        HT_SECTION_ALLOC(a->ctx, ht_more(a->trace), headers, struct ht_header, n);
 	if (!out)
 		return ht_fail_nomem(a->ctx);
 	if (n)
@@ -538,10 +541,10 @@ static bool intern_parts(struct assembly *a, const struct ht_json_value *value)
 
 static enum ht_status intern_headers(struct assembly *a)
 {
-	for (size_t i = 0; i < a->trace->n_headers; i++) {
+	for (size_t i = 0; i < a->trace->more->n_headers; i++) {
 		const struct ht_text *texts = a->builder->strings.texts.data;
-		const char *key = texts[a->trace->headers[i].key].bytes;
-		struct ht_json reader = { texts[a->trace->headers[i].value].bytes };
+		const char *key = texts[a->trace->more->headers[i].key].bytes;
+		struct ht_json reader = { texts[a->trace->more->headers[i].value].bytes };
 		struct ht_json_value value = ht_json_next(&reader);
 		bool wanted = !strcmp(key, "deviceProperties") || !strcmp(key, "distributedInfo");
 		if (wanted && !intern_parts(a, &value))

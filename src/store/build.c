@@ -8,6 +8,7 @@
 #include "store/assemble.h"
 #include "store/draft.h"
 #include "store/seal.h"
+#include "store/trace_meta.h"
 
 void ht_builder_init(struct ht_builder *builder, ht_ctx *ctx, const char *path)
 {

@@ -5,6 +5,7 @@
 #include "store/builder.h"
 
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 bool ht_builder_header(
         struct ht_builder *b, const char *key, size_t n_key, const char *value, size_t n_value)

@@ -91,16 +91,16 @@ static bool store(struct fixture *f)
 static bool load(struct fixture *f, struct ht_trace *ret_trace)
 {
 	bool hit = false;
-	*ret_trace = (struct ht_trace){ 0 };
+	ht_whole_trace_init((struct ht_whole_trace *)(void *)ret_trace);
 	assert_int_equal(ht_cache_load(f->ctx, f->cache, &f->key, &ht_trace_sections, ret_trace,
-	                         &ret_trace->map, &hit),
+	                         &ht_more(ret_trace)->map, &hit),
 	        HT_OK);
 	return hit;
 }
 
 static void unmap(struct ht_trace *trace)
 {
-	ht_map_close(&trace->map);
+	ht_map_close(&ht_more(trace)->map);
 }
 
 static bool is_sound(struct fixture *f, const struct ht_trace *trace)
@@ -131,7 +131,7 @@ static int setup(void **state)
 	snprintf(f->dir, sizeof f->dir, "/tmp/holotrace-cache-test-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	snprintf(f->cache, sizeof f->cache, "%s/a/cache", f->dir);
-	snprintf(f->source, sizeof f->source, "%s/trace.json", f->dir);
+	snprintf(f->source, sizeof f->source, "%s/whole.trace.json", f->dir);
 	write_bytes(f->source, trace_text, sizeof trace_text - 1);
 	const char *source = f->source;
 	assert_int_equal(ht_open(f->ctx, &source, 1, NULL, &f->set), HT_OK);
@@ -187,14 +187,14 @@ static size_t count_files(const char *path, const char *part)
 static void test_gives_back_what_was_stored(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	struct stat st;
 	assert_true(is_sound(f, f->trace));
-	assert_true(load(f, &trace));
-	assert_true(same_sections(f->trace, &trace));
-	assert_int_equal(trace.map.n, f->n_good);
-	assert_true(is_sound(f, &trace));
-	unmap(&trace);
+	assert_true(load(f, &whole.trace));
+	assert_true(same_sections(f->trace, &whole.trace));
+	assert_int_equal(whole.more.map.n, f->n_good);
+	assert_true(is_sound(f, &whole.trace));
+	unmap(&whole.trace);
 	assert_int_equal(stat(f->cache, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 }
@@ -202,12 +202,12 @@ static void test_gives_back_what_was_stored(void **state)
 static void test_every_flipped_byte_is_noticed(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	for (size_t i = 0; i < f->n_good; i++) {
 		char mask = (char)(1 << i % 8);
 		f->good[i] ^= mask;
 		write_bytes(f->file, f->good, f->n_good);
-		assert_false(load(f, &trace));
+		assert_false(load(f, &whole.trace));
 		f->good[i] ^= mask;
 	}
 }
@@ -215,21 +215,21 @@ static void test_every_flipped_byte_is_noticed(void **state)
 static void test_every_cut_is_noticed(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	for (size_t n = 0; n < f->n_good; n++) {
 		write_bytes(f->file, f->good, n);
-		assert_false(load(f, &trace));
+		assert_false(load(f, &whole.trace));
 	}
 	write_bytes(f->file, f->good, f->n_good);
-	assert_true(load(f, &trace));
-	unmap(&trace);
+	assert_true(load(f, &whole.trace));
+	unmap(&whole.trace);
 }
 
 /* Make the checksum right again, as somebody else's program would; nothing can where the sections do not
  * even fill the file. */
 static void reseal(char *bytes, size_t n)
 {
-	struct ht_trace store;
+	struct ht_whole_trace store;
 	if (!ht_cache_place(&ht_trace_sections, bytes, n, &store))
 		return;
 	uint64_t checksum = ht_cache_checksum(&ht_trace_sections, bytes, &store);
@@ -239,7 +239,7 @@ static void reseal(char *bytes, size_t n)
 static void test_foreign_head_is_refused(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	/* a key of the whole file, so that all of the head counts */
 	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, true, &f->key), HT_OK);
 	assert_true(store(f));
@@ -251,13 +251,13 @@ static void test_foreign_head_is_refused(void **state)
 		f->good[at]++;
 		reseal(f->good, f->n_good);
 		write_bytes(f->file, f->good, f->n_good);
-		assert_false(load(f, &trace));
+		assert_false(load(f, &whole.trace));
 		f->good[at]--;
 	}
 	reseal(f->good, f->n_good);
 	write_bytes(f->file, f->good, f->n_good);
-	assert_true(load(f, &trace));
-	unmap(&trace);
+	assert_true(load(f, &whole.trace));
+	unmap(&whole.trace);
 }
 
 static bool swallow(void *user, const void *bytes, size_t n)
@@ -292,15 +292,15 @@ static void test_foreign_numbers_are_harmless(void **state)
 	size_t n_accepted = 0, first = sizeof(struct ht_cache_head);
 	for (size_t at = first; at + 4 <= f->n_good; at += 4)
 		for (size_t i = 0; i < HT_COUNT(values); i++) {
-			struct ht_trace trace;
+			struct ht_whole_trace whole;
 			uint32_t before;
 			memcpy(&before, f->good + at, sizeof before);
 			memcpy(f->good + at, &values[i], sizeof before);
 			reseal(f->good, f->n_good);
 			write_bytes(f->file, f->good, f->n_good);
-			if (load(f, &trace)) {
-				walk(f, &trace);
-				unmap(&trace);
+			if (load(f, &whole.trace)) {
+				walk(f, &whole.trace);
+				unmap(&whole.trace);
 				n_accepted++;
 			}
 			memcpy(f->good + at, &before, sizeof before);
@@ -405,7 +405,7 @@ static void test_every_part_is_checked(void **state)
 static void test_another_key_is_a_miss(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	struct ht_cache_key key = f->key;
 	/* every number of the id */
 	for (size_t at = 0; at < sizeof key.id; at += 8) {
@@ -413,23 +413,23 @@ static void test_another_key_is_a_miss(void **state)
 		memcpy(&number, (char *)&f->key.id + at, sizeof number);
 		number++;
 		memcpy((char *)&f->key.id + at, &number, sizeof number);
-		assert_false(load(f, &trace));
+		assert_false(load(f, &whole.trace));
 		f->key = key;
 	}
-	assert_true(load(f, &trace));
-	unmap(&trace);
+	assert_true(load(f, &whole.trace));
+	unmap(&whole.trace);
 	f->key.path[0] = '\0';
-	assert_false(load(f, &trace));
+	assert_false(load(f, &whole.trace));
 	assert_false(store(f));
 }
 
 static bool is_known(struct fixture *f, bool whole)
 {
-	struct ht_trace trace;
+	struct ht_whole_trace found;
 	assert_int_equal(ht_cache_key_make(f->ctx, f->source, 5, whole, &f->key), HT_OK);
-	bool hit = load(f, &trace);
+	bool hit = load(f, &found.trace);
 	if (hit)
-		unmap(&trace);
+		unmap(&found.trace);
 	return hit;
 }
 
@@ -551,10 +551,10 @@ static void test_longest_unused_goes_first(void **state)
 		age(files[i], 1000 - i);
 	}
 	/* the first is older, but used now */
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	f->key = keys[0];
-	assert_true(load(f, &trace));
-	unmap(&trace);
+	assert_true(load(f, &whole.trace));
+	unmap(&whole.trace);
 	assert_int_equal(ht_cache_store(f->ctx, f->cache, &keys[2], &ht_trace_sections, f->trace,
 	                         cap, &stored),
 	        HT_OK);
@@ -602,9 +602,9 @@ static void test_a_run_does_not_drive_out_its_own(void **state)
 	f->key = keys[0];
 	ht_ctx *first = f->ctx;
 	f->ctx = later;
-	struct ht_trace trace;
-	assert_true(load(f, &trace));
-	unmap(&trace);
+	struct ht_whole_trace whole;
+	assert_true(load(f, &whole.trace));
+	unmap(&whole.trace);
 	f->ctx = first;
 	assert_int_equal(ht_cache_store(later, f->cache, &keys[3], &ht_trace_sections, f->trace,
 	                         max, &stored),
@@ -656,7 +656,7 @@ static void test_no_place_is_no_error(void **state)
 static void test_failing_disk(void **state)
 {
 	struct fixture *f = *state;
-	struct ht_trace trace;
+	struct ht_whole_trace whole;
 	for (long long n = 1;; n++) {
 		unlink(f->file);
 		atomic_store(&f->ctx->fail_io_in, n);
@@ -668,29 +668,29 @@ static void test_failing_disk(void **state)
 			break;
 		assert_false(stored);
 	}
-	assert_true(load(f, &trace));
-	unmap(&trace);
+	assert_true(load(f, &whole.trace));
+	unmap(&whole.trace);
 }
 
 static void test_failing_memory(void **state)
 {
 	struct fixture *f = *state;
 	for (long long n = 1; n < 20; n++) {
-		struct ht_trace trace = { 0 };
+		struct ht_whole_trace whole = { .trace.more = &whole.more };
 		bool hit = false, stored;
 		uint64_t now, before, peak;
 		ht_error_clear(f->ctx);
 		ht_ctx_memory(f->ctx, &before, &peak);
 		atomic_store(&f->ctx->mem->fail_in, n);
-		enum ht_status status = ht_cache_load(
-		        f->ctx, f->cache, &f->key, &ht_trace_sections, &trace, &trace.map, &hit);
+		enum ht_status status = ht_cache_load(f->ctx, f->cache, &f->key, &ht_trace_sections,
+		        &whole.trace, &whole.more.map, &hit);
 		assert_true(status == HT_OK || status == HT_NOMEM);
 		assert_int_equal(ht_cache_store(f->ctx, f->cache, &f->key, &ht_trace_sections,
 		                         f->trace, CAP, &stored),
 		        HT_OK);
 		atomic_store(&f->ctx->mem->fail_in, 0);
 		if (hit)
-			unmap(&trace);
+			unmap(&whole.trace);
 		ht_ctx_memory(f->ctx, &now, &peak);
 		assert_int_equal(now, before);
 	}
@@ -709,16 +709,16 @@ static void *race(void *user)
 		return NULL;
 	ht_ctx_set_jobs(mine.ctx, 2);
 	for (int i = 0; i < 100; i++) {
-		struct ht_trace trace = { 0 };
+		struct ht_whole_trace whole = { .trace.more = &whole.more };
 		bool hit = false, stored;
 		racer->n_wrong += ht_cache_store(mine.ctx, mine.cache, &mine.key,
 		                          &ht_trace_sections, mine.trace, CAP, &stored) != HT_OK;
 		racer->n_wrong += ht_cache_load(mine.ctx, mine.cache, &mine.key, &ht_trace_sections,
-		                          &trace, &trace.map, &hit) != HT_OK;
+		                          &whole.trace, &whole.more.map, &hit) != HT_OK;
 		if (hit) {
 			racer->n_hits++;
-			racer->n_wrong += !same_sections(mine.trace, &trace);
-			unmap(&trace);
+			racer->n_wrong += !same_sections(mine.trace, &whole.trace);
+			unmap(&whole.trace);
 		}
 	}
 	ht_ctx_free(mine.ctx);

@@ -19,7 +19,10 @@
 #include "store/import_stats.h"
 #include "store/shape.h"
 #include "store/allocator_snapshot.h"
+#include "store/flow.h"
+#include "store/side_table.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 /* Rows that are looked at together for a parent that does not come before its child. */
 #define WALK_ROWS 128
@@ -346,7 +349,7 @@ CHECK(flows)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+		const struct ht_flow *flow = &t->more->flows[i];
 		sound &= is_string_or_none(f, flow->cat) && is_row_or_none(f, flow->start_row) &&
 		         is_row_or_none(f, flow->finish_row) && is_row_or_none(f, flow->from) &&
 		         is_row_or_none(f, flow->to);
@@ -369,8 +372,8 @@ CHECK(devices)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++)
-		sound &= is_string_or_none(f, t->devices[i].name) &&
-		         is_string_or_none(f, t->devices[i].properties);
+		sound &= is_string_or_none(f, t->more->devices[i].name) &&
+		         is_string_or_none(f, t->more->devices[i].properties);
 	return sound;
 }
 
@@ -379,7 +382,7 @@ CHECK(process_groups)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++) {
-		const struct ht_process_group *group = &t->process_groups[i];
+		const struct ht_process_group *group = &t->more->process_groups[i];
 		sound &= is_string_or_none(f, group->name) &&
 		         is_string_or_none(f, group->description) &&
 		         is_string_or_none(f, group->backend) && is_string_or_none(f, group->ranks);
@@ -392,9 +395,9 @@ CHECK(headers)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++)
-		sound &= ht_check_is_string(f, t->headers[i].key) &&
-		         ht_check_is_string(f, t->headers[i].value) &&
-		         t->headers[i].after_events <= 1;
+		sound &= ht_check_is_string(f, t->more->headers[i].key) &&
+		         ht_check_is_string(f, t->more->headers[i].value) &&
+		         t->more->headers[i].after_events <= 1;
 	return sound;
 }
 
@@ -403,7 +406,7 @@ CHECK(stats)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++)
-		sound &= t->stats[i].code < HT_N_STATS;
+		sound &= t->more->stats[i].code < HT_N_STATS;
 	return sound;
 }
 
@@ -412,10 +415,10 @@ CHECK(tables)
 	KNOWN;
 	bool sound = true;
 	for (size_t i = first; i < first + n; i++) {
-		const struct ht_side_table *table = &t->tables[i];
+		const struct ht_side_table *table = &t->more->tables[i];
 		sound &= ht_check_is_string(f, table->name) &&
-		         table->first_column <= t->n_table_columns &&
-		         table->n_columns <= t->n_table_columns - table->first_column;
+		         table->first_column <= t->more->n_table_columns &&
+		         table->n_columns <= t->more->n_table_columns - table->first_column;
 	}
 	return sound;
 }
@@ -425,13 +428,14 @@ CHECK(table_columns)
 {
 	KNOWN;
 	for (size_t i = first; i < first + n; i++) {
-		const struct ht_side_column *column = &t->table_columns[i];
-		if (!ht_check_is_string(f, column->key) || column->first_cell > t->n_table_cells ||
-		        column->n > t->n_table_cells - column->first_cell)
+		const struct ht_side_column *column = &t->more->table_columns[i];
+		if (!ht_check_is_string(f, column->key) ||
+		        column->first_cell > t->more->n_table_cells ||
+		        column->n > t->more->n_table_cells - column->first_cell)
 			return false;
 		if (column->type == HT_ARG_I64 || column->type == HT_ARG_F64)
 			continue;
-		const int64_t *cells = t->table_cells + column->first_cell;
+		const int64_t *cells = t->more->table_cells + column->first_cell;
 		for (uint64_t k = 0; k < column->n; k++)
 			if (cells[k] != HT_NO_I64 && (uint64_t)cells[k] >= f->n_strings)
 				return false;
@@ -452,7 +456,10 @@ CHECK(table_columns)
 #define check_mem_annotations   ht_check_mem_annotations
 
 static const struct ht_section_info list[] = {
-#define SECTION(name, type) HT_SECTION_INFO(struct ht_trace, name, type),
+#define SECTION(name, type) HT_SECTION_INFO_AT(struct ht_whole_trace, trace.name, name, type),
+#include "store/columns.def"
+#undef SECTION
+#define SECTION(name, type) HT_SECTION_INFO_AT(struct ht_whole_trace, more.name, name, type),
 #include "store/sections.def"
 #undef SECTION
 };
@@ -548,10 +555,10 @@ static bool is_json(const struct ht_trace *t, uint32_t id)
 static bool are_json(const struct ht_trace *t)
 {
 	bool sound = true;
-	for (size_t i = 0; sound && i < t->n_headers; i++)
-		sound = is_json(t, t->headers[i].value);
-	for (size_t i = 0; sound && i < t->n_devices; i++)
-		sound = is_json(t, t->devices[i].properties);
+	for (size_t i = 0; sound && i < t->more->n_headers; i++)
+		sound = is_json(t, t->more->headers[i].value);
+	for (size_t i = 0; sound && i < t->more->n_devices; i++)
+		sound = is_json(t, t->more->devices[i].properties);
 	return sound;
 }
 

@@ -6,7 +6,7 @@
 #define HT_STORE_CHECK_FACTS_H
 
 #include "store/check_loops.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 struct ht_check_facts {
 	const struct ht_check_loops *loops;

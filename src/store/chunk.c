@@ -4,7 +4,8 @@
  */
 #include "base/mem.h"
 #include "store/chunk.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

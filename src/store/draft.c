@@ -8,6 +8,8 @@
 #include "base/number.h"
 #include "json/json_text.h"
 #include "store/seal.h"
+#include "store/side_table.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -195,10 +197,10 @@ enum ht_status ht_drafts_assemble(struct ht_builder *b, struct ht_trace *t)
 		n_cells += draft_at(b, i)->columns.n * draft_at(b, i)->n_rows;
 	}
 	struct ht_side_table *table =
-	        HT_SECTION_ALLOC(ctx, t, tables, struct ht_side_table, b->drafts.n);
+	        HT_SECTION_ALLOC(ctx, ht_more(t), tables, struct ht_side_table, b->drafts.n);
 	struct ht_side_column *column =
-	        HT_SECTION_ALLOC(ctx, t, table_columns, struct ht_side_column, n_columns);
-	int64_t *cells = HT_SECTION_ALLOC(ctx, t, table_cells, int64_t, n_cells);
+	        HT_SECTION_ALLOC(ctx, ht_more(t), table_columns, struct ht_side_column, n_columns);
+	int64_t *cells = HT_SECTION_ALLOC(ctx, ht_more(t), table_cells, int64_t, n_cells);
 	if (!table || !column || !cells)
 		return ht_fail_nomem(ctx);
 	uint64_t first_cell = 0;

@@ -25,6 +25,9 @@
 #include "store/shape.h"
 #include "store/side_table.h"
 #include "store/allocator_snapshot.h"
+#include "store/flow.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 #include "store/trace_refs.h"
 
 #include <stdlib.h>
@@ -229,8 +232,8 @@ static void dump_steps(struct dump *d)
 
 static void dump_flows(struct dump *d)
 {
-	for (size_t i = 0; i < d->t->n_flows; i++) {
-		const struct ht_flow *flow = &d->t->flows[i];
+	for (size_t i = 0; i < d->t->more->n_flows; i++) {
+		const struct ht_flow *flow = &d->t->more->flows[i];
 		HT_EMIT(&d->emit, "flow ");
 		text(d, flow->cat);
 		ht_emit_char(&d->emit, ' ');
@@ -317,16 +320,16 @@ static void dump_header(struct dump *d)
 	number(d, "documents", t->meta->n_documents);
 	number(d, "host_steps", t->meta->has_host_steps);
 	ht_emit_char(&d->emit, '\n');
-	for (size_t i = 0; i < t->n_headers; i++) {
+	for (size_t i = 0; i < t->more->n_headers; i++) {
 		HT_EMIT(&d->emit, "header ");
-		text(d, t->headers[i].key);
-		if (t->headers[i].after_events)
+		text(d, t->more->headers[i].key);
+		if (t->more->headers[i].after_events)
 			HT_EMIT(&d->emit, " after ");
 		else
 			HT_EMIT(&d->emit, " before ");
-		ht_emit_u64(&d->emit, t->headers[i].document);
+		ht_emit_u64(&d->emit, t->more->headers[i].document);
 		ht_emit_char(&d->emit, ' ');
-		text(d, t->headers[i].value);
+		text(d, t->more->headers[i].value);
 		ht_emit_char(&d->emit, '\n');
 	}
 }
@@ -334,22 +337,22 @@ static void dump_header(struct dump *d)
 static void dump_devices(struct dump *d)
 {
 	const struct ht_trace *t = d->t;
-	for (size_t i = 0; i < t->n_devices; i++) {
+	for (size_t i = 0; i < t->more->n_devices; i++) {
 		HT_EMIT(&d->emit, "device");
-		number(d, "id", t->devices[i].id);
-		labelled_text(d, "name", t->devices[i].name);
-		labelled_text(d, "properties", t->devices[i].properties);
-		number(d, "memory", t->devices[i].total_memory_bytes);
-		number(d, "sms", t->devices[i].n_sms);
+		number(d, "id", t->more->devices[i].id);
+		labelled_text(d, "name", t->more->devices[i].name);
+		labelled_text(d, "properties", t->more->devices[i].properties);
+		number(d, "memory", t->more->devices[i].total_memory_bytes);
+		number(d, "sms", t->more->devices[i].n_sms);
 		ht_emit_char(&d->emit, '\n');
 	}
-	for (size_t i = 0; i < t->n_process_groups; i++) {
+	for (size_t i = 0; i < t->more->n_process_groups; i++) {
 		HT_EMIT(&d->emit, "group");
-		labelled_text(d, "name", t->process_groups[i].name);
-		labelled_text(d, "description", t->process_groups[i].description);
-		labelled_text(d, "backend", t->process_groups[i].backend);
-		labelled_text(d, "ranks", t->process_groups[i].ranks);
-		number(d, "size", t->process_groups[i].size);
+		labelled_text(d, "name", t->more->process_groups[i].name);
+		labelled_text(d, "description", t->more->process_groups[i].description);
+		labelled_text(d, "backend", t->more->process_groups[i].backend);
+		labelled_text(d, "ranks", t->more->process_groups[i].ranks);
+		number(d, "size", t->more->process_groups[i].size);
 		ht_emit_char(&d->emit, '\n');
 	}
 }
@@ -357,8 +360,8 @@ static void dump_devices(struct dump *d)
 static void dump_stats(struct dump *d)
 {
 	HT_EMIT(&d->emit, "# stats\n");
-	for (size_t i = 0; i < d->t->n_stats; i++) {
-		const struct ht_stat *stat = &d->t->stats[i];
+	for (size_t i = 0; i < d->t->more->n_stats; i++) {
+		const struct ht_stat *stat = &d->t->more->stats[i];
 		const char *name = ht_stat_info((enum ht_stat_code)stat->code)->name;
 		HT_EMIT(&d->emit, "stat ");
 		ht_emit_text(&d->emit, name, strlen(name));
@@ -389,9 +392,9 @@ static void dump_cell(struct dump *d, const struct ht_side_column *column, uint6
 static void dump_tables(struct dump *d)
 {
 	const struct ht_trace *t = d->t;
-	for (size_t i = 0; i < t->n_tables; i++) {
-		const struct ht_side_table *table = &t->tables[i];
-		const struct ht_side_column *columns = t->table_columns + table->first_column;
+	for (size_t i = 0; i < t->more->n_tables; i++) {
+		const struct ht_side_table *table = &t->more->tables[i];
+		const struct ht_side_column *columns = t->more->table_columns + table->first_column;
 		HT_EMIT(&d->emit, "table ");
 		text(d, table->name);
 		for (uint32_t c = 0; c < table->n_columns; c++) {

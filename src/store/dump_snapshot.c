@@ -41,9 +41,10 @@ static void stack(const struct dump *d, uint32_t id)
 {
 	const struct ht_trace *t = d->t;
 	uint64_t hash = 0;
-	for (uint32_t i = id == HT_MEM_NO_STACK ? 0 : t->mem_stack_offsets[id];
-	        id != HT_MEM_NO_STACK && i < t->mem_stack_offsets[id + 1]; i++) {
-		const struct ht_mem_frame *frame = &t->mem_frames[t->mem_stack_frames[i]];
+	for (uint32_t i = id == HT_MEM_NO_STACK ? 0 : t->more->mem_stack_offsets[id];
+	        id != HT_MEM_NO_STACK && i < t->more->mem_stack_offsets[id + 1]; i++) {
+		const struct ht_mem_frame *frame =
+		        &t->more->mem_frames[t->more->mem_stack_frames[i]];
 		const char *file = ht_str(t, frame->file), *name = ht_str(t, frame->name);
 		hash = ht_hash_mix(hash, ht_hash(file, strlen(file)));
 		hash = ht_hash_mix(hash, ht_hash(name, strlen(name)) ^ (uint64_t)frame->line);
@@ -54,8 +55,8 @@ static void stack(const struct dump *d, uint32_t id)
 
 static void dump_segments(const struct dump *d)
 {
-	for (size_t i = 0; i < d->t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &d->t->mem_segments[i];
+	for (size_t i = 0; i < d->t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &d->t->more->mem_segments[i];
 		HT_EMIT(d->emit, "memory_segment ");
 		ht_emit_u64(d->emit, g->addr);
 		const int64_t numbers[] = { g->device, g->total, g->allocated, g->active,
@@ -66,7 +67,7 @@ static void dump_segments(const struct dump *d)
 		stack(d, g->stack);
 		ht_emit_char(d->emit, '\n');
 		for (uint32_t k = 0; k < g->n_blocks; k++) {
-			const struct ht_mem_block *b = &d->t->mem_blocks[g->first_block + k];
+			const struct ht_mem_block *b = &d->t->more->mem_blocks[g->first_block + k];
 			HT_EMIT(d->emit, "memory_block ");
 			ht_emit_u64(d->emit, b->addr);
 			number(d, b->size);
@@ -80,8 +81,8 @@ static void dump_segments(const struct dump *d)
 
 static void dump_events(const struct dump *d)
 {
-	for (size_t i = 0; i < d->t->n_mem_events; i++) {
-		const struct ht_mem_event *e = &d->t->mem_events[i];
+	for (size_t i = 0; i < d->t->more->n_mem_events; i++) {
+		const struct ht_mem_event *e = &d->t->more->mem_events[i];
 		HT_EMIT(d->emit, "memory_event ");
 		ht_emit_u64(d->emit, e->addr);
 		word(d, ht_mem_action_name((enum ht_mem_action)e->action));
@@ -102,8 +103,8 @@ void ht_mem_dump(const struct ht_trace *t, struct ht_emit *emit)
 	struct dump d = { t, emit };
 	dump_segments(&d);
 	dump_events(&d);
-	for (size_t i = 0; i < t->n_mem_annotations; i++) {
-		const struct ht_mem_annotation *a = &t->mem_annotations[i];
+	for (size_t i = 0; i < t->more->n_mem_annotations; i++) {
+		const struct ht_mem_annotation *a = &t->more->mem_annotations[i];
 		HT_EMIT(emit, "memory_annotation");
 		number(&d, a->time_ns);
 		number(&d, a->is_end);

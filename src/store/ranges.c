@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/search.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* ---- lanes ---- */
 

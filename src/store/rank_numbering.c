@@ -4,7 +4,7 @@
  */
 #include "store/rank_numbering.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "store/import_stats.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ enum ht_status ht_rank_describe(const struct ht_trace *t, const char *path, stru
 		.max_end_ns = t->meta->max_end_ns,
 		.steps = copy(arena, t->steps, t->n_steps * sizeof *t->steps),
 		.n_steps = t->n_steps,
-		.stats = copy(arena, t->stats, t->n_stats * sizeof *t->stats),
-		.n_stats = t->n_stats };
+		.stats = copy(arena, t->more->stats, t->more->n_stats * sizeof *t->more->stats),
+		.n_stats = t->more->n_stats };
 	if (!rank.path || !rank.steps || !rank.stats)
 		return HT_NOMEM;
 	ht_job_describe(t, &rank.job);

@@ -7,7 +7,7 @@
 #include "store/check.h"
 #include "store/import_stats.h"
 #include "store/set.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * row_order_test.c - rows in the order of time against a plain sort by the definition.
  */
 #include "store/row_order.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "base/thread.h"
 #include "store/set.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 
@@ -15,7 +17,7 @@ static enum ht_status seal_stats(ht_ctx *ctx, struct ht_trace *t, const struct h
 	size_t n = 0;
 	for (int code = 0; code < HT_N_STATS; code++)
 		n += tally->count[code] != 0;
-	struct ht_stat *stat = HT_SECTION_ALLOC(ctx, t, stats, struct ht_stat, n);
+	struct ht_stat *stat = HT_SECTION_ALLOC(ctx, ht_more(t), stats, struct ht_stat, n);
 	if (!stat)
 		return ht_fail_nomem(ctx);
 	for (int code = 0; code < HT_N_STATS; code++)

@@ -9,7 +9,7 @@
 #include "base/thread.h"
 #include "store/import_stats.h"
 #include "store/kernel_rules.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* Sections are const for everyone else. */
 #define HT_MUTABLE(type, array) ((type *)(uintptr_t)(array))

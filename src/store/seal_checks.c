@@ -13,6 +13,8 @@
 #include "base/sort.h"
 #include "base/search.h"
 #include "base/thread.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 
@@ -556,7 +558,7 @@ static enum ht_status check_facts(struct checks *c)
 		        1);
 	if (!t->n_gpu) {
 		/* a memory snapshot has no events at all, and means none */
-		add(c, HT_STAT_no_gpu_events, t->n_ts_ns || !t->n_mem_about);
+		add(c, HT_STAT_no_gpu_events, t->n_ts_ns || !t->more->n_mem_about);
 		return HT_OK;
 	}
 	c->has_host = ht_arena_alloc(&c->arena, t->n_tracks + 1);

@@ -15,6 +15,8 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/flow.h"
+#include "store/trace.h"
 
 /* What the tasks look at. */
 struct flows {
@@ -282,7 +284,7 @@ enum ht_status ht_seal_flows(ht_ctx *ctx, struct ht_trace *t, struct ht_flow_row
 		n += here;
 	}
 	struct flows s = { .ctx = ctx, .t = t, .f = rows };
-	s.flows = HT_SECTION_ALLOC(ctx, t, flows, struct ht_flow, n);
+	s.flows = HT_SECTION_ALLOC(ctx, ht_more(t), flows, struct ht_flow, n);
 	return s.flows ? ht_parallel(ctx, n_ranges, pair_groups, &s) : ht_fail_nomem(ctx);
 }
 

@@ -12,7 +12,10 @@
 
 #include "base/sort.h"
 #include "base/thread.h"
+#include "store/flow.h"
 #include "store/row_index.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 #include "store/tree.h"
 
 #include <string.h>
@@ -365,8 +368,8 @@ enum ht_status ht_seal_gpu(ht_ctx *ctx, struct ht_trace *t, const struct ht_kern
 void ht_seal_ascend_ops(struct ht_trace *t)
 {
 	uint32_t cat = ht_str_find(t, "async_npu");
-	for (size_t i = 0; cat != HT_NO_STR && i < t->n_flows; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+	for (size_t i = 0; cat != HT_NO_STR && i < t->more->n_flows; i++) {
+		const struct ht_flow *flow = &t->more->flows[i];
 		if (flow->cat != cat || flow->from == HT_NONE || flow->to == HT_NONE)
 			continue;
 		struct ht_gpu *gpu = HT_MUTABLE(struct ht_gpu, ht_gpu_of_row(t, flow->to));

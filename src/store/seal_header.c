@@ -6,6 +6,8 @@
 #include "store/seal.h"
 
 #include "json/json_text.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,9 @@ static const char *key_of(const struct ht_trace *t, const struct ht_header *head
 static struct ht_json_value find_header(const struct ht_trace *t, const char *key)
 {
 	struct ht_json_value value = { HT_JSON_END, "", 0 };
-	for (size_t i = 0; i < t->n_headers; i++)
-		if (!strcmp(key_of(t, &t->headers[i]), key)) {
-			struct ht_json reader = { ht_str(t, t->headers[i].value) };
+	for (size_t i = 0; i < t->more->n_headers; i++)
+		if (!strcmp(key_of(t, &t->more->headers[i]), key)) {
+			struct ht_json reader = { ht_str(t, t->more->headers[i].value) };
 			value = ht_json_next(&reader);
 		}
 	return value;
@@ -33,9 +35,9 @@ bool ht_looks_like_kineto(const struct ht_trace *t)
 		"baseTimeNanoseconds", "distributedInfo" };
 	static const char *const categories[] = { "cpu_op", "kernel", "cuda_runtime",
 		"user_annotation", "python_function", "ac2g", "cpu_instant_event" };
-	for (size_t i = 0; i < t->n_headers; i++)
+	for (size_t i = 0; i < t->more->n_headers; i++)
 		for (size_t k = 0; k < HT_COUNT(keys); k++)
-			if (!strcmp(key_of(t, &t->headers[i]), keys[k]))
+			if (!strcmp(key_of(t, &t->more->headers[i]), keys[k]))
 				return true;
 	for (size_t i = 0; i < t->n_categories; i++)
 		for (size_t k = 0; k < HT_COUNT(categories); k++)
@@ -90,7 +92,7 @@ static enum ht_status seal_devices(ht_ctx *ctx, struct ht_trace *t)
 	size_t n = 0;
 	while (list.type == HT_JSON_ARRAY && ht_json_element(&reader, &item))
 		n += item.type == HT_JSON_OBJECT;
-	struct ht_device *device = HT_SECTION_ALLOC(ctx, t, devices, struct ht_device, n);
+	struct ht_device *device = HT_SECTION_ALLOC(ctx, ht_more(t), devices, struct ht_device, n);
 	if (!device)
 		return ht_fail_nomem(ctx);
 	reader = ht_json_enter(&list);
@@ -117,7 +119,7 @@ static enum ht_status seal_groups(ht_ctx *ctx, struct ht_trace *t, const struct 
 	while (list.type == HT_JSON_ARRAY && ht_json_element(&reader, &item))
 		n += item.type == HT_JSON_OBJECT;
 	struct ht_process_group *group =
-	        HT_SECTION_ALLOC(ctx, t, process_groups, struct ht_process_group, n);
+	        HT_SECTION_ALLOC(ctx, ht_more(t), process_groups, struct ht_process_group, n);
 	if (!group)
 		return ht_fail_nomem(ctx);
 	reader = ht_json_enter(&list);
@@ -182,7 +184,7 @@ static enum ht_dialect dialect_of(const struct ht_trace *t)
 				return HT_DIALECT_ASCEND;
 	if (t->n_categories == 1 && !strcmp(ht_str(t, t->categories[0].name), "memory_timeline"))
 		return HT_DIALECT_MEMORY_TIMELINE;
-	if (!t->n_ts_ns && t->n_mem_about)
+	if (!t->n_ts_ns && t->more->n_mem_about)
 		return HT_DIALECT_MEMORY_SNAPSHOT;
 	if (names_process(t, "Ascend Hardware"))
 		return HT_DIALECT_ASCEND;

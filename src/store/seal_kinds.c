@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "base/thread.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

@@ -20,6 +20,7 @@
 #include "store/seal_step_facts.h"
 #include "store/step_ranges.h"
 #include "base/search.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "base/thread.h"
 #include "store/row_order.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

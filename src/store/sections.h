@@ -52,9 +52,11 @@ struct ht_sections {
 	enum ht_status (*end)(ht_ctx *ctx, const void *store, void *facts, bool *sound);
 };
 
-#define HT_SECTION_INFO(struct_, name_, type_)                                                     \
+#define HT_SECTION_INFO(struct_, name_, type_) HT_SECTION_INFO_AT(struct_, name_, name_, type_)
+/* The same where the section is a member of a member. */
+#define HT_SECTION_INFO_AT(struct_, place_, name_, type_)                                          \
 	{                                                                                          \
-		.name = #name_, .elem_bytes = sizeof(type_), .offset = offsetof(struct_, name_),   \
+		.name = #name_, .elem_bytes = sizeof(type_), .offset = offsetof(struct_, place_),  \
 		.check = check_##name_                                                             \
 	}
 

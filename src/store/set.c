@@ -8,6 +8,7 @@
 #include "holotrace/own.h"
 #include "base/mem.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 #include "store/trace_refs.h"
 
 #include <inttypes.h>
@@ -38,7 +39,7 @@ static void choose_idle(struct ht_set *set, size_t in_hand, struct idle *idle)
 		struct ht_kept *kept = &set->kept[at];
 		n_left -= kept->bytes != 0;
 		if (kept->bytes && (kept->for_good || at == in_hand ||
-		                           atomic_load(&kept->trace->n_sharers) > 0)) {
+		                           atomic_load(&ht_more(kept->trace)->n_sharers) > 0)) {
 			stays = stays == SIZE_MAX ? at : stays;
 		} else if (kept->bytes) {
 			set->kept_bytes -= kept->bytes;
@@ -69,7 +70,7 @@ static void let_go_of(struct ht_set *set, size_t i, struct ht_trace *trace)
 		set->freed_bytes = gives_back ? 0 : set->freed_bytes;
 		pthread_mutex_unlock(&set->lock);
 	}
-	struct ht_mem *mem = ht_mem_retain(trace->mem);
+	struct ht_mem *mem = ht_mem_retain(trace->more->mem);
 	if (is_forgotten)
 		ht_trace_release(trace);
 	ht_trace_release(trace);
@@ -179,7 +180,8 @@ void ht_set_rest(const struct ht_set *set)
 		pthread_mutex_lock(&own->lock);
 		struct ht_trace *trace = own->kept[i].trace;
 		if (trace)
-			trace = atomic_load(&trace->n_sharers) ? NULL : ht_trace_retain(trace);
+			trace = atomic_load(&ht_more(trace)->n_sharers) ? NULL
+			                                                : ht_trace_retain(trace);
 		pthread_mutex_unlock(&own->lock);
 		if (trace)
 			ht_trace_rest(trace);

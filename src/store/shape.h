@@ -14,7 +14,7 @@
 #define HT_STORE_SHAPE_H
 
 #include "store/args.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 struct ht_row_walk {
 	const struct ht_trace *trace;

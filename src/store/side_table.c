@@ -11,9 +11,9 @@
 
 const struct ht_side_table *ht_side_table_find(const struct ht_trace *t, const char *name)
 {
-	for (size_t i = 0; i < t->n_tables; i++)
-		if (!strcmp(ht_str(t, t->tables[i].name), name))
-			return &t->tables[i];
+	for (size_t i = 0; i < t->more->n_tables; i++)
+		if (!strcmp(ht_str(t, t->more->tables[i].name), name))
+			return &t->more->tables[i];
 	return NULL;
 }
 
@@ -21,7 +21,8 @@ const struct ht_side_column *ht_side_column_find(
         const struct ht_trace *t, const struct ht_side_table *table, const char *name)
 {
 	for (uint32_t i = 0; i < table->n_columns; i++) {
-		const struct ht_side_column *column = &t->table_columns[table->first_column + i];
+		const struct ht_side_column *column =
+		        &t->more->table_columns[table->first_column + i];
 		if (!strcasecmp(ht_str(t, column->key), name))
 			return column;
 	}
@@ -30,7 +31,8 @@ const struct ht_side_column *ht_side_column_find(
 
 static int64_t cell_of(const struct ht_trace *t, const struct ht_side_column *column, uint64_t row)
 {
-	return column && row < column->n ? t->table_cells[column->first_cell + row] : HT_NO_I64;
+	return column && row < column->n ? t->more->table_cells[column->first_cell + row]
+	                                 : HT_NO_I64;
 }
 
 bool ht_side_i64(const struct ht_trace *t, const struct ht_side_column *column, uint64_t row,

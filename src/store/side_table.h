@@ -13,8 +13,21 @@
 #include "store/event.h"
 
 struct ht_trace;
-struct ht_side_table;
-struct ht_side_column;
+
+/* A table; its columns are a slice of table_columns. */
+struct ht_side_table {
+	uint32_t name; /* string id */
+	uint32_t first_column, n_columns;
+	uint32_t pad;
+	uint64_t n_rows;
+};
+
+struct ht_side_column {
+	uint32_t key; /* string id */
+	uint8_t type; /* HT_ARG_I64, HT_ARG_F64 or HT_ARG_STR */
+	uint8_t pad[3];
+	uint64_t first_cell, n; /* slice of table_cells */
+};
 
 /* Of traces that were read from Perfetto's files: "producer", who wrote the file, where it says so. */
 #define HT_PERFETTO_TABLE "perfetto_file"

@@ -14,7 +14,7 @@
 
 #include "base/checked.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -6,6 +6,9 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/flow.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,8 +151,8 @@ static void mark_callers(struct ht_step_threads *threads)
 {
 	const struct ht_trace *t = threads->t;
 	uint32_t new_name = ht_str_find(t, "fwdbwd"), old_name = ht_str_find(t, "forward_backward");
-	for (size_t i = 0; i < t->n_flows; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+	for (size_t i = 0; i < t->more->n_flows; i++) {
+		const struct ht_flow *flow = &t->more->flows[i];
 		bool is_ours =
 		        flow->cat != HT_NO_STR && (flow->cat == new_name || flow->cat == old_name);
 		if (!is_ours || flow->from == HT_NONE || flow->to == HT_NONE)

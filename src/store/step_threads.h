@@ -19,7 +19,7 @@
 #ifndef HT_STORE_STEP_THREADS_H
 #define HT_STORE_STEP_THREADS_H
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* A thread that marks steps: places first to first + n of the list. */
 struct ht_step_thread {

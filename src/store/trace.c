@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/search.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 
@@ -63,8 +64,10 @@ const char *ht_cat(const struct ht_trace *t, uint32_t row)
 
 const struct ht_device *ht_trace_device(const struct ht_trace *trace, int64_t id)
 {
-	size_t at = HT_LOWER_BOUND(i, trace->n_devices, trace->devices[i].id < id);
-	return at < trace->n_devices && trace->devices[at].id == id ? &trace->devices[at] : NULL;
+	size_t at = HT_LOWER_BOUND(i, trace->more->n_devices, trace->more->devices[i].id < id);
+	return at < trace->more->n_devices && trace->more->devices[at].id == id
+	               ? &trace->more->devices[at]
+	               : NULL;
 }
 
 const struct ht_gpu *ht_gpu_of_row(const struct ht_trace *t, uint32_t row)

@@ -4,7 +4,7 @@
  */
 #include "store/tree.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
 
 #include "model/communication/comm_calls.h"
 #include "model/communication/exporter.h"
+#include "store/trace_meta.h"
 
 const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_FOUND_STEP_COLUMNS);

@@ -16,6 +16,8 @@
 #include "json/events_key.h"
 
 #include "store/shape.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #define PROGRESS_ROWS 65536
 
@@ -362,9 +364,9 @@ static void write_open(struct ht_trace_out *out, uint16_t document, const char *
 		ht_emit_string(out->emit, out->made_from, strlen(out->made_from));
 		HT_EMIT(out->emit, ",\n");
 	}
-	for (size_t i = 0; i < t->n_headers; i++)
-		if (t->headers[i].document == document && !t->headers[i].after_events) {
-			put_header(out, &t->headers[i]);
+	for (size_t i = 0; i < t->more->n_headers; i++)
+		if (t->more->headers[i].document == document && !t->more->headers[i].after_events) {
+			put_header(out, &t->more->headers[i]);
 			HT_EMIT(out->emit, ",\n");
 		}
 	ht_emit_text(out->emit, more_header, strlen(more_header));
@@ -375,10 +377,10 @@ static void write_close(struct ht_trace_out *out, uint16_t document)
 {
 	const struct ht_trace *t = out->trace;
 	HT_EMIT(out->emit, "\n]");
-	for (size_t i = 0; i < t->n_headers; i++)
-		if (t->headers[i].document == document && t->headers[i].after_events) {
+	for (size_t i = 0; i < t->more->n_headers; i++)
+		if (t->more->headers[i].document == document && t->more->headers[i].after_events) {
 			HT_EMIT(out->emit, ",\n");
-			put_header(out, &t->headers[i]);
+			put_header(out, &t->more->headers[i]);
 		}
 	HT_EMIT(out->emit, "}\n");
 }

@@ -14,6 +14,7 @@
 
 #include "model/device/counter_events.h"
 #include "base/io.h"
+#include "store/trace_meta.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -94,8 +95,8 @@ static const char *source_name(const struct conversion *c, const struct ht_trace
 {
 	if ((!c->options->with_counters && !c->extras) || !strcmp(t->path, "-"))
 		return NULL;
-	for (size_t i = 0; i < t->n_headers; i++)
-		if (!strcmp(ht_str(t, t->headers[i].key), HT_MADE_FROM_KEY))
+	for (size_t i = 0; i < t->more->n_headers; i++)
+		if (!strcmp(ht_str(t, t->more->headers[i].key), HT_MADE_FROM_KEY))
 			return NULL;
 	const char *slash = strrchr(t->path, '/');
 	return slash ? slash + 1 : t->path;

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/mem.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdio.h>
 #include <string.h>

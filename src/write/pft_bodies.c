@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "store/flow.h"
 #include "store/shape.h"
+#include "store/trace.h"
 
 #define PROGRESS_ROWS 65536
 
@@ -273,8 +275,8 @@ enum ht_status ht_pft_find_arrows(struct ht_pft *p)
 	uint64_t rank = (uint64_t)p->out->rank;
 	if (!has)
 		return ht_fail_nomem(p->ctx);
-	for (size_t i = 0; i < t->n_flows; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+	for (size_t i = 0; i < t->more->n_flows; i++) {
+		const struct ht_flow *flow = &t->more->flows[i];
 		if (!is_drawn(p, flow->from) || !is_drawn(p, flow->to) || flow->from == flow->to)
 			continue;
 		const char *cat = ht_str(t, flow->cat);

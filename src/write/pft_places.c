@@ -2,7 +2,7 @@
 /*
  * pft_places.c - tracks of a Perfetto trace: processes, threads and streams, lanes beside them, counters; see pft.h.
  */
-#include "store/trace.h"
+#include "store/columns.h"
 #include "write/pft.h"
 
 #include "base/checked.h"

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "store/trace_meta.h"
 
 #include <stdio.h>
 
@@ -133,8 +134,8 @@ static void put_made_from(struct ht_pft *p, unsigned document)
 static void put_headers(struct ht_pft *p, uint16_t document, uint8_t after)
 {
 	const struct ht_trace *t = p->t;
-	for (size_t i = 0; i < t->n_headers; i++) {
-		const struct ht_header *h = &t->headers[i];
+	for (size_t i = 0; i < t->more->n_headers; i++) {
+		const struct ht_header *h = &t->more->headers[i];
 		if (h->document == document && h->after_events == after)
 			put_attribute(p, ht_str(t, h->key), ht_str_len(t, h->key),
 			        ht_str(t, h->value), ht_str_len(t, h->value),

@@ -5,7 +5,7 @@
 #include "write/pids.h"
 
 #include "base/mem.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -25,6 +25,7 @@
 #include "store/set.h"
 #include "store/trace_refs.h"
 #include "holotrace/own.h"
+#include "store/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -201,11 +202,11 @@ static void digest(const struct ht_trace *t, struct reading *r)
 
 static void read_stats(const struct ht_trace *t, struct reading *r)
 {
-	for (size_t i = 0; i < t->n_stats; i++) {
-		enum ht_stat_code code = (enum ht_stat_code)t->stats[i].code;
+	for (size_t i = 0; i < t->more->n_stats; i++) {
+		enum ht_stat_code code = (enum ht_stat_code)t->more->stats[i].code;
 		enum ht_severity severity = ht_stat_info(code)->severity;
 		if (code == HT_STAT_events_lost)
-			r->lost = t->stats[i].count;
+			r->lost = t->more->stats[i].count;
 		r->worst = severity > r->worst ? severity : r->worst;
 		r->harmless |= code == HT_STAT_control_bytes || code == HT_STAT_stray_comma;
 	}

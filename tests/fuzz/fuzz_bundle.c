@@ -8,7 +8,7 @@
  * well, and it is written and read again.
  */
 #include "fuzz.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/hash.h"
 #include "registry/bundle.h"

@@ -170,7 +170,7 @@ static void cache_reseal_description(char *description, size_t n)
 /* A number at the edge of something into an element of a section. */
 static void cache_forge(char *bytes, size_t n, const uint8_t *edit)
 {
-	struct ht_trace store = { 0 };
+	struct ht_whole_trace store = { .trace.more = &store.more };
 	FUZZ_REQUIRE(ht_cache_place(&ht_trace_sections, bytes, n, &store));
 	const struct ht_section_info *info = &ht_trace_sections.list[edit[0] % ht_trace_sections.n];
 	struct ht_section section = ht_section_get(&store, info);
@@ -189,12 +189,12 @@ static void cache_forge(char *bytes, size_t n, const uint8_t *edit)
 
 static void cache_reseal(char *bytes, size_t n)
 {
-	struct ht_trace store = { 0 };
+	struct ht_whole_trace store = { .trace.more = &store.more };
 	if (!ht_cache_place(&ht_trace_sections, bytes, n, &store))
 		return;
-	if (store.n_description >= sizeof(uint64_t))
-		cache_reseal_description(bytes + (store.description - bytes),
-		        store.n_description - sizeof(uint64_t));
+	if (store.trace.n_description >= sizeof(uint64_t))
+		cache_reseal_description(bytes + (store.trace.description - bytes),
+		        store.trace.n_description - sizeof(uint64_t));
 	uint64_t checksum = ht_cache_checksum(&ht_trace_sections, bytes, &store);
 	memcpy(bytes + offsetof(struct ht_cache_head, checksum), &checksum, sizeof checksum);
 }
@@ -223,7 +223,7 @@ static char *cache_edit(const uint8_t *data, size_t size, unsigned mode)
 /* Are the numbers of these bytes sound, as sections of a trace? */
 static bool cache_is_sound(const char *bytes, size_t n)
 {
-	struct ht_trace store = { 0 };
+	struct ht_whole_trace store = { .trace.more = &store.more };
 	bool sound = false;
 	if (!ht_cache_place(&ht_trace_sections, bytes, n, &store))
 		return false;

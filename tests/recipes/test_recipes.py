@@ -24,7 +24,7 @@ ANALYSIS = """/*
  */
 #include "analysis/analysis.h"
 #include "model/part.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #define COLUMNS(COLUMN) \\
 	COLUMN(COL_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL) \\

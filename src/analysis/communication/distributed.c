@@ -8,14 +8,13 @@
  *               communication = M without C, other = neither; they add up to the step. Of communication, with a
  *               kernel of it running, waiting for the last rank and transfer, as `collectives` has them (exposed.h);
  *               null unless all ranks of its collectives are there.
- *   waiting     another estimate, which needs no common clock: calls of one collective (comm_ops.h) are paired over
- *               ranks, range by range; the shortest of a range's durations is transfer on all ranks, at its end, and
- *               the rest of the union of ranges is synchronising.
+ *   waiting     another estimate, which needs no common clock: the shortest duration of a collective's calls is transfer on
+ *               all ranks (paired_ops.h), and the rest of the union of their ranges is synchronising.
  *   operations  the same over all steps, by name: calls, bytes, latency = |union of ranges|, transfer
  *   groups      kernels by process group: duration, wait and transfer of the matched calls, as in `collectives`
  *   steps, collectives, bandwidth, links   what the exporter of the traces says in tables of its own (exporter.h):
  *               Ascend's step_trace_time, communication and communication_matrix
- * Calls are paired by `collectives`' matching; without it by name and order, when all ranks have as many. O(n log n).
+ * O(n log n).
  *
  * Example: step [0,100), kernel [10,60), nccl:all_reduce [50,55) on the host with its kernel [58,90) us: C 50, M 32, both
  * 2: computation 48, overlapped 2, communication 30, other 20.
@@ -23,13 +22,12 @@
 #include "analysis/analysis.h"
 #include "model/clocks/clocks.h"
 #include "base/sort.h"
-#include "base/search.h"
 #include "model/communication/comm_ops.h"
 #include "model/communication/exporter.h"
 #include "model/communication/exposed.h"
+#include "model/communication/paired_ops.h"
 #include "table/optional.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -365,205 +363,12 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part)
 	return put_steps(&rank, &bounds);
 }
 
-/* ---- pairs: all ranks ---- */
-
-struct range {
-	int64_t start, end;
-	int64_t transfer; /* when that begins, HT_NO_I64: not paired */
-	int64_t row;
-};
-
-struct op {
-	size_t i_part, first, n; /* ranges */
-	const char *name;
-	int64_t bytes, step;                    /* HT_NO_I64 */
-	const struct ht_collective *collective; /* that all ranks are known of; NULL */
-	size_t nth, n_alike; /* without one: which of the rank's calls of that name, and how many */
-	bool is_paired;
-};
-
-struct job {
-	struct ht_run *run;
-	const struct ht_parts *parts;
-	struct op *ops; /* by part, in time */
-	size_t n_ops;
-	struct range *ranges;
-	size_t n_unpaired;
-	struct ht_interval *room; /* two for each range */
-};
-
-/* The place of a range in the matching, NULL: none. */
-static const struct ht_call_place *place_of(
-        const struct job *j, size_t i_part, const struct range *range)
-{
-	size_t i_rank = ht_roster_find(j->run->rosters[0], j->parts->list[i_part].rank);
-	if (!j->run->clocks[0] || i_rank == SIZE_MAX)
-		return NULL;
-	return ht_matches_find(j->run->matches[0], i_rank, range->row);
-}
-
-static void read_part(struct job *j, size_t p, size_t *n_ranges)
-{
-	const ht_table *facts = j->parts->list[p].facts[RANGES];
-	bool all = !j->run->step, starts = true;
-	int64_t last = 0;
-	for (size_t i = 0; i < ht_table_n_rows(facts); i++) {
-		int64_t step = ht_table_i64_or(facts, i, HT_COMM_OP_STEP, HT_NO_I64);
-		if (!all && step == HT_NO_I64)
-			continue;
-		starts |= ht_table_i64(facts, i, HT_COMM_OP) != last;
-		last = ht_table_i64(facts, i, HT_COMM_OP);
-		if (starts)
-			j->ops[j->n_ops++] = (struct op){ .i_part = p,
-				.first = *n_ranges,
-				.name = ht_table_str(facts, i, HT_COMM_OP_NAME),
-				.bytes = ht_table_i64_or(facts, i, HT_COMM_OP_BYTES, HT_NO_I64),
-				.step = step };
-		struct op *op = &j->ops[j->n_ops - 1];
-		struct range *range = &j->ranges[(*n_ranges)++];
-		*range = (struct range){ ht_table_i64(facts, i, HT_COMM_OP_START),
-			ht_table_i64(facts, i, HT_COMM_OP_END), HT_NO_I64,
-			ht_table_i64(facts, i, HT_COMM_OP_ROW) };
-		op->n++;
-		starts = false;
-		const struct ht_call_place *place = place_of(j, p, range);
-		if (place && !op->collective && place->collective->complete &&
-		        ht_collective_is_matched(place->collective))
-			op->collective = place->collective;
-	}
-}
-
-static enum ht_status read_ops(struct job *j)
-{
-	size_t n = ht_parts_n_rows(j->parts, RANGES), n_ranges = 0;
-	j->ops = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->ops);
-	j->ranges = ht_arena_alloc(j->run->scratch, (n + 1) * sizeof *j->ranges);
-	j->room = ht_arena_alloc(j->run->scratch, (2 * n + 2) * sizeof *j->room);
-	if (!j->ops || !j->ranges || !j->room)
-		return ht_fail_nomem(j->run->ctx);
-	for (size_t p = 0; p < j->parts->n; p++)
-		read_part(j, p, &n_ranges);
-	return HT_OK;
-}
-
-static int by_name_and_part(const void *left, const void *right)
-{
-	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
-	int by = strcmp(a->name, b->name);
-	if (by)
-		return by;
-	if (a->i_part != b->i_part)
-		return a->i_part < b->i_part ? -1 : 1;
-	return (a > b) - (a < b);
-}
-
-static int by_pair(const void *left, const void *right)
-{
-	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
-	if (a->collective != b->collective)
-		return a->collective < b->collective ? -1 : 1;
-	if (!a->collective) {
-		int by = strcmp(a->name, b->name);
-		if (by)
-			return by;
-		if (a->nth != b->nth)
-			return a->nth < b->nth ? -1 : 1;
-	}
-	return (a > b) - (a < b);
-}
-
-/* Calls without a matched kernel: their position among those of the name. */
-static void number_alike(struct op **list, size_t n)
-{
-	qsort(list, n, sizeof *list, by_name_and_part);
-	for (size_t first = 0, end; first < n; first = end) {
-		for (end = first + 1; end < n; end++)
-			if (strcmp(list[end]->name, list[first]->name) != 0 ||
-			        list[end]->i_part != list[first]->i_part)
-				break;
-		for (size_t i = first, nth = 0; i < end; i++) {
-			list[i]->nth = list[i]->collective ? 0 : nth++;
-			list[i]->n_alike = end - first;
-		}
-	}
-}
-
-/* One collective: as long as the fastest needs is transfer, range by range. */
-static bool pair_up(struct job *j, struct op **list, size_t n)
-{
-	bool alike = n > 1;
-	for (size_t i = 1; i < n; i++)
-		alike &= list[i]->n == list[0]->n && list[i]->i_part != list[i - 1]->i_part &&
-		         (list[0]->collective || list[i]->n_alike == list[0]->n_alike);
-	for (size_t k = 0; alike && k < list[0]->n; k++) {
-		int64_t shortest = INT64_MAX;
-		for (size_t i = 0; i < n; i++) {
-			const struct range *range = &j->ranges[list[i]->first + k];
-			if (range->end - range->start < shortest)
-				shortest = range->end - range->start;
-		}
-		for (size_t i = 0; i < n; i++) {
-			struct range *range = &j->ranges[list[i]->first + k];
-			range->transfer = range->end - shortest;
-			list[i]->is_paired = true;
-		}
-	}
-	return alike;
-}
-
-static enum ht_status pair_ops(struct job *j)
-{
-	struct op **list = ht_arena_alloc(j->run->scratch, (j->n_ops + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(j->run->ctx);
-	for (size_t i = 0; i < j->n_ops; i++)
-		list[i] = &j->ops[i];
-	number_alike(list, j->n_ops);
-	qsort(list, j->n_ops, sizeof *list, by_pair);
-	for (size_t first = 0, end; first < j->n_ops; first = end) {
-		for (end = first + 1; end < j->n_ops; end++) {
-			const struct op *a = list[first], *b = list[end];
-			if (a->collective != b->collective ||
-			        (!a->collective && (strcmp(a->name, b->name) || a->nth != b->nth)))
-				break;
-		}
-		if (!pair_up(j, list + first, end - first))
-			j->n_unpaired += end - first;
-	}
-	return HT_OK;
-}
-
-/* Time of some calls, and of their transfers. */
-struct lengths {
-	int64_t all, transfer;
-};
-
-static struct lengths measure(const struct job *j, struct op *const *list, size_t n)
-{
-	struct ht_interval *all = j->room, *transfer;
-	size_t n_all = 0, n_transfer = 0;
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = list[i]->first; k < list[i]->first + list[i]->n; k++)
-			all[n_all++] = (struct ht_interval){ j->ranges[k].start, j->ranges[k].end };
-	transfer = all + n_all;
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = list[i]->first; k < list[i]->first + list[i]->n; k++)
-			if (j->ranges[k].transfer != HT_NO_I64)
-				transfer[n_transfer++] =
-				        (struct ht_interval){ j->ranges[k].transfer,
-					        j->ranges[k].end };
-	size_t n_merged = ht_interval_merge(j->run->ctx->mem, all, n_all);
-	struct lengths ret = { .all = ht_interval_length(all, n_merged) };
-	n_merged = ht_interval_merge(j->run->ctx->mem, transfer, n_transfer);
-	ret.transfer = ht_interval_length(transfer, n_merged);
-	return ret;
-}
-
 /* ---- waiting ---- */
 
 static int by_step(const void *left, const void *right)
 {
-	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
+	const struct ht_paired_op *a = *(const struct ht_paired_op *const *)left,
+	                          *b = *(const struct ht_paired_op *const *)right;
 	if (a->i_part != b->i_part)
 		return a->i_part < b->i_part ? -1 : 1;
 	if (a->step != b->step)
@@ -571,25 +376,26 @@ static int by_step(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static enum ht_status put_waiting(struct job *j, ht_table *table)
+static enum ht_status put_waiting(struct ht_paired_ops *pairs, ht_table *table)
 {
-	struct op **list = ht_arena_alloc(j->run->scratch, (j->n_ops + 1) * sizeof *list);
+	struct ht_paired_op **list =
+	        ht_arena_alloc(pairs->run->scratch, (pairs->n_ops + 1) * sizeof *list);
 	size_t n = 0;
-	bool ranks = by_rank(j->run);
+	bool ranks = by_rank(pairs->run);
 	if (!list)
-		return ht_fail_nomem(j->run->ctx);
-	for (size_t i = 0; i < j->n_ops; i++)
-		if (j->ops[i].is_paired && j->ops[i].step != HT_NO_I64)
-			list[n++] = &j->ops[i];
+		return ht_fail_nomem(pairs->run->ctx);
+	for (size_t i = 0; i < pairs->n_ops; i++)
+		if (pairs->ops[i].is_paired && pairs->ops[i].step != HT_NO_I64)
+			list[n++] = &pairs->ops[i];
 	qsort(list, n, sizeof *list, by_step);
 	for (size_t first = 0, end; first < n; first = end) {
 		for (end = first + 1; end < n; end++)
 			if (list[end]->i_part != list[first]->i_part ||
 			        (!ranks && list[end]->step != list[first]->step))
 				break;
-		struct lengths lengths = measure(j, list + first, end - first);
+		struct ht_paired_time lengths = ht_paired_measure(pairs, list + first, end - first);
 		ht_table_row(table);
-		ht_table_put_i64(table, WAITING_RANK, j->parts->list[list[first]->i_part].rank);
+		ht_table_put_i64(table, WAITING_RANK, pairs->parts->list[list[first]->i_part].rank);
 		ht_table_put_known(
 		        table, WAITING_STEP, ranks ? HT_NO_I64 : list[first]->step, HT_NO_I64);
 		ht_table_put_i64(table, WAITING_TRANSFER_NS, lengths.transfer);
@@ -604,17 +410,19 @@ static enum ht_status put_waiting(struct job *j, ht_table *table)
 
 static int by_part_and_name(const void *left, const void *right)
 {
-	const struct op *a = *(const struct op *const *)left, *b = *(const struct op *const *)right;
+	const struct ht_paired_op *a = *(const struct ht_paired_op *const *)left,
+	                          *b = *(const struct ht_paired_op *const *)right;
 	if (a->i_part != b->i_part)
 		return a->i_part < b->i_part ? -1 : 1;
 	int by = strcmp(a->name, b->name);
 	return by ? by : (a > b) - (a < b);
 }
 
-static void put_operation(const struct job *j, struct op *const *list, size_t n, ht_table *table)
+static void put_operation(const struct ht_paired_ops *pairs, struct ht_paired_op *const *list,
+        size_t n, ht_table *table)
 {
-	struct lengths lengths = measure(j, list, n);
-	const struct range *longest = &j->ranges[list[0]->first];
+	struct ht_paired_time lengths = ht_paired_measure(pairs, list, n);
+	const struct ht_paired_range *longest = &pairs->ranges[list[0]->first];
 	int64_t bytes = 0;
 	bool paired = true, sized = true;
 	for (size_t i = 0; i < n; i++) {
@@ -622,11 +430,12 @@ static void put_operation(const struct job *j, struct op *const *list, size_t n,
 		sized &= list[i]->bytes != HT_NO_I64;
 		ht_sum(&bytes, sized ? list[i]->bytes : 0);
 		for (size_t k = list[i]->first; k < list[i]->first + list[i]->n; k++)
-			if (j->ranges[k].end - j->ranges[k].start > longest->end - longest->start)
-				longest = &j->ranges[k];
+			if (pairs->ranges[k].end - pairs->ranges[k].start >
+			        longest->end - longest->start)
+				longest = &pairs->ranges[k];
 	}
 	ht_table_row(table);
-	ht_table_put_i64(table, OPERATION_RANK, j->parts->list[list[0]->i_part].rank);
+	ht_table_put_i64(table, OPERATION_RANK, pairs->parts->list[list[0]->i_part].rank);
 	ht_table_put_str(table, OPERATION_NAME, list[0]->name);
 	ht_table_put_i64(table, OPERATION_CALLS, (int64_t)n);
 	ht_table_put_known(table, OPERATION_BYTES, sized ? bytes : HT_NO_I64, HT_NO_I64);
@@ -640,20 +449,21 @@ static void put_operation(const struct job *j, struct op *const *list, size_t n,
 	ht_table_put_i64(table, OPERATION_INDEX, longest->row);
 }
 
-static enum ht_status put_operations(struct job *j, ht_table *table)
+static enum ht_status put_operations(struct ht_paired_ops *pairs, ht_table *table)
 {
-	struct op **list = ht_arena_alloc(j->run->scratch, (j->n_ops + 1) * sizeof *list);
+	struct ht_paired_op **list =
+	        ht_arena_alloc(pairs->run->scratch, (pairs->n_ops + 1) * sizeof *list);
 	if (!list)
-		return ht_fail_nomem(j->run->ctx);
-	for (size_t i = 0; i < j->n_ops; i++)
-		list[i] = &j->ops[i];
-	qsort(list, j->n_ops, sizeof *list, by_part_and_name);
-	for (size_t first = 0, end; first < j->n_ops; first = end) {
-		for (end = first + 1; end < j->n_ops; end++)
+		return ht_fail_nomem(pairs->run->ctx);
+	for (size_t i = 0; i < pairs->n_ops; i++)
+		list[i] = &pairs->ops[i];
+	qsort(list, pairs->n_ops, sizeof *list, by_part_and_name);
+	for (size_t first = 0, end; first < pairs->n_ops; first = end) {
+		for (end = first + 1; end < pairs->n_ops; end++)
 			if (list[end]->i_part != list[first]->i_part ||
 			        strcmp(list[end]->name, list[first]->name) != 0)
 				break;
-		put_operation(j, list + first, end - first, table);
+		put_operation(pairs, list + first, end - first, table);
 	}
 	return HT_OK;
 }
@@ -661,8 +471,8 @@ static enum ht_status put_operations(struct job *j, ht_table *table)
 /* ---- groups ---- */
 
 struct member {
-	const struct op *op;
-	const struct range *range;
+	const struct ht_paired_op *op;
+	const struct ht_paired_range *range;
 	const struct ht_call_place *place;
 	bool any_step; /* steps are not told apart */
 };
@@ -678,7 +488,8 @@ static int by_group(const void *left, const void *right)
 	return by ? by : (a->range > b->range) - (a->range < b->range);
 }
 
-static void put_group(const struct job *j, const struct member *list, size_t n, ht_table *table)
+static void put_group(
+        const struct ht_paired_ops *pairs, const struct member *list, size_t n, ht_table *table)
 {
 	const struct ht_collective *example = list[0].place->collective;
 	int64_t duration = 0, wait = 0, bytes = 0, row = list[0].range->row, longest = INT64_MIN;
@@ -696,7 +507,7 @@ static void put_group(const struct job *j, const struct member *list, size_t n, 
 		}
 	}
 	ht_table_row(table);
-	ht_table_put_i64(table, GROUP_RANK, j->parts->list[list[0].op->i_part].rank);
+	ht_table_put_i64(table, GROUP_RANK, pairs->parts->list[list[0].op->i_part].rank);
 	ht_table_put_known(
 	        table, GROUP_STEP, list[0].any_step ? HT_NO_I64 : list[0].op->step, HT_NO_I64);
 	ht_table_put_str(table, GROUP_GROUP, *example->group ? example->group : NULL);
@@ -709,22 +520,23 @@ static void put_group(const struct job *j, const struct member *list, size_t n, 
 	ht_table_put_i64(table, GROUP_INDEX, row);
 }
 
-static enum ht_status put_groups(struct job *j, ht_table *table)
+static enum ht_status put_groups(struct ht_paired_ops *pairs, ht_table *table)
 {
 	struct member *list = ht_arena_alloc(
-	        j->run->scratch, (ht_parts_n_rows(j->parts, RANGES) + 1) * sizeof *list);
+	        pairs->run->scratch, (ht_parts_n_rows(pairs->parts, RANGES) + 1) * sizeof *list);
 	size_t n = 0;
 	if (!list)
-		return ht_fail_nomem(j->run->ctx);
-	if (!j->run->clocks[0])
+		return ht_fail_nomem(pairs->run->ctx);
+	if (!pairs->run->clocks[0])
 		return ht_table_add_note(table, "one rank has no counterpart: give all ranks");
-	for (size_t i = 0; i < j->n_ops; i++)
-		for (size_t k = j->ops[i].first; k < j->ops[i].first + j->ops[i].n; k++) {
+	for (size_t i = 0; i < pairs->n_ops; i++)
+		for (size_t k = pairs->ops[i].first; k < pairs->ops[i].first + pairs->ops[i].n;
+		        k++) {
 			const struct ht_call_place *place =
-			        place_of(j, j->ops[i].i_part, &j->ranges[k]);
-			if (place && j->ops[i].step != HT_NO_I64)
-				list[n++] = (struct member){ &j->ops[i], &j->ranges[k], place,
-					by_rank(j->run) };
+			        ht_paired_place(pairs, pairs->ops[i].i_part, &pairs->ranges[k]);
+			if (place && pairs->ops[i].step != HT_NO_I64)
+				list[n++] = (struct member){ &pairs->ops[i], &pairs->ranges[k],
+					place, by_rank(pairs->run) };
 		}
 	qsort(list, n, sizeof *list, by_group);
 	for (size_t first = 0, end; first < n; first = end) {
@@ -735,7 +547,7 @@ static enum ht_status put_groups(struct job *j, ht_table *table)
 			        strcmp(list[end].place->collective->group,
 			                list[first].place->collective->group) != 0)
 				break;
-		put_group(j, list + first, end - first, table);
+		put_group(pairs, list + first, end - first, table);
 	}
 	return HT_OK;
 }
@@ -745,24 +557,23 @@ static enum ht_status put_groups(struct job *j, ht_table *table)
 static enum ht_status finish_pairs(
         struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct job j = { .run = run, .parts = parts };
+	struct ht_paired_ops pairs;
 	HT_TRY(ht_table_set_method(
 	        table, "transfer takes as long as on the fastest rank; the rest is waiting"));
-	HT_TRY(read_ops(&j));
-	HT_TRY(pair_ops(&j));
+	HT_TRY(ht_paired_ops_make(run, parts, RANGES, &pairs));
 	if (ht_run_is(run, "view", "waiting"))
-		HT_TRY(put_waiting(&j, table));
+		HT_TRY(put_waiting(&pairs, table));
 	else if (ht_run_is(run, "view", "operations"))
-		HT_TRY(put_operations(&j, table));
+		HT_TRY(put_operations(&pairs, table));
 	else
-		HT_TRY(put_groups(&j, table));
-	if (!j.n_ops)
+		HT_TRY(put_groups(&pairs, table));
+	if (!pairs.n_ops)
 		return ht_table_add_note(table, "no communication in the selection");
-	if (j.n_unpaired && !ht_run_is(run, "view", "groups"))
+	if (pairs.n_unpaired && !ht_run_is(run, "view", "groups"))
 		HT_TRY(ht_table_add_note(table,
 		        "%zu of %zu calls have no counterpart on other ranks: nothing says what of them "
 		        "is transfer",
-		        j.n_unpaired, j.n_ops));
+		        pairs.n_unpaired, pairs.n_ops));
 	return ht_clocks_note_odd(run, table);
 }
 

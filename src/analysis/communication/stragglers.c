@@ -30,7 +30,7 @@
 #include "model/communication/breakdown.h"
 #include "model/communication/exposed.h"
 #include "model/stragglers/straggler.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 

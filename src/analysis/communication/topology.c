@@ -23,6 +23,7 @@
 #include "model/communication/group_axis.h"
 #include "model/run_tree.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -195,18 +196,18 @@ static enum ht_status look(struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_trace *t = run->trace;
 	ht_table_row(part->facts[ABOUT]);
-	ht_table_put_i64(part->facts[ABOUT], ABOUT_DEVICES, (int64_t)t->n_devices);
+	ht_table_put_i64(part->facts[ABOUT], ABOUT_DEVICES, (int64_t)t->more->n_devices);
 	ht_table_put_known(part->facts[ABOUT], ABOUT_DEVICE, only_device(t), -1);
-	for (size_t i = 0; i < t->n_process_groups; i++) {
-		const struct ht_process_group *g = &t->process_groups[i];
+	for (size_t i = 0; i < t->more->n_process_groups; i++) {
+		const struct ht_process_group *g = &t->more->process_groups[i];
 		if (g->ranks != HT_NO_STR)
 			put_place(run, g->description == HT_NO_STR ? "" : ht_str(t, g->description),
 			        ht_str(t, g->ranks), part->facts[PLACES]);
 	}
-	for (size_t i = 0; i < t->n_headers; i++)
-		if (!strcmp(ht_str(t, t->headers[i].key), "parallel_group_info"))
+	for (size_t i = 0; i < t->more->n_headers; i++)
+		if (!strcmp(ht_str(t, t->more->headers[i].key), "parallel_group_info"))
 			HT_TRY(put_ascend(
-			        run, ht_str(t, t->headers[i].value), part->facts[PLACES]));
+			        run, ht_str(t, t->more->headers[i].value), part->facts[PLACES]));
 	return HT_OK;
 }
 

@@ -29,7 +29,7 @@
 #include "model/numbers/pooled.h"
 #include "model/origin/find_origins.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -20,6 +20,7 @@
 #include "model/utilisation/use_table.h"
 #include "model/finding/hint.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>
@@ -271,7 +272,7 @@ static void put_roofs(struct ht_run *run, const struct ht_op_calls *calls, ht_ta
 			double peak = known(peaks->flops[types[k]]), bytes = known(peaks->bytes);
 			ht_table_row(table);
 			ht_table_put_i64(table, ROOF_RANK, run->rank);
-			ht_table_put_i64(table, ROOF_DEVICE, run->trace->devices[i].id);
+			ht_table_put_i64(table, ROOF_DEVICE, run->trace->more->devices[i].id);
 			ht_table_put_str(table, ROOF_NAME, peaks->name);
 			ht_table_put_str(table, ROOF_DTYPE, ht_dtype_name((enum ht_dtype)types[k]));
 			ht_table_put_f64(table, ROOF_PEAK_FLOPS_PER_S, peak);

@@ -15,7 +15,7 @@
 #include "model/efficiency/peaks.h"
 #include "model/serving/iteration_rules.h"
 #include "model/serving/phases.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 

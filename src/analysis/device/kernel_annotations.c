@@ -19,7 +19,7 @@
 #include "model/policy.h"
 #include "model/rows/work_names.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@
 #include "model/rows/work_names.h"
 #include "model/rows/name_groups.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@
 #include "model/device/series.h"
 #include "model/numbers/stats.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <string.h>

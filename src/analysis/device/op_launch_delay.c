@@ -18,7 +18,7 @@
 #include "analysis/analysis.h"
 #include "base/sort.h"
 #include "model/rows/frame.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/tree.h"
 #include "base/intern.h"
 #include "base/checked.h"

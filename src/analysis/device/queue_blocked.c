@@ -19,7 +19,7 @@
 #include "model/device/queue_limit.h"
 #include "model/device/series.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 static enum ht_status find_full(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);

@@ -23,7 +23,7 @@
 #include "model/device/launch.h"
 #include "model/device/series.h"
 #include "model/numbers/stats.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  */
 #include "analysis/analysis.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "et/et_files.h"
 #include "et/link_nodes.h"

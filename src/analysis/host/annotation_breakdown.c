@@ -19,7 +19,7 @@
 #include "model/policy.h"
 #include "model/rows/frame.h"
 #include "model/rows/name_groups.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

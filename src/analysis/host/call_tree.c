@@ -18,6 +18,7 @@
 #include "model/rows/cell_text.h"
 #include "base/intern.h"
 #include "store/trace.h"
+#include "store/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,15 +203,15 @@ static enum ht_status find_links(struct lister *l, struct link **ret_links, uint
 	struct ht_arena *scratch = l->run->scratch;
 	uint32_t *at = ht_arena_alloc(scratch, (ht_n_events(t) + (size_t)1) * sizeof *at);
 	uint32_t *first = ht_arena_alloc(scratch, (n_rows + 2) * sizeof *first);
-	struct link *found = ht_arena_alloc(scratch, (t->n_flows + 1) * sizeof *found);
-	struct link *links = ht_arena_alloc(scratch, (t->n_flows + 1) * sizeof *links);
+	struct link *found = ht_arena_alloc(scratch, (t->more->n_flows + 1) * sizeof *found);
+	struct link *links = ht_arena_alloc(scratch, (t->more->n_flows + 1) * sizeof *links);
 	if (!at || !first || !found || !links)
 		return ht_fail_nomem(l->run->ctx);
 	memset(at, 0xff, (ht_n_events(t) + (size_t)1) * sizeof *at);
 	for (uint32_t i = 0; i < n_rows; i++)
 		at[l->forest.rows[i].row] = i;
-	for (size_t i = 0; i < t->n_flows; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+	for (size_t i = 0; i < t->more->n_flows; i++) {
+		const struct ht_flow *flow = &t->more->flows[i];
 		if (!is_fwdbwd(ht_str(t, flow->cat)))
 			continue;
 		struct link link = { around(l, at, flow->from), around(l, at, flow->to) };
@@ -236,7 +237,7 @@ static enum ht_status choose_items(struct lister *l)
 	bool follow = ht_run_bool(l->run, "follow-fwdbwd");
 	struct link *links = NULL;
 	uint32_t *first = NULL;
-	size_t n_links = follow ? l->forest.trace->n_flows : 0;
+	size_t n_links = follow ? l->forest.trace->more->n_flows : 0;
 	l->items = ht_arena_alloc(
 	        l->run->scratch, (l->forest.n_rows + n_links + 1) * sizeof *l->items);
 	if (!l->items)

@@ -23,7 +23,7 @@
 #include "model/rows/name_tree.h"
 #include "model/rows/row_names.h"
 #include "model/rows/row_stacks.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 

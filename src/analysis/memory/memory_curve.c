@@ -20,6 +20,8 @@
 #include "model/finding/finding.h"
 #include "model/memory/memory_bands.h"
 #include "model/numbers/thin_out.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 
@@ -221,9 +223,9 @@ static void put_peak(ht_table *table, size_t column, const struct peak *peak)
 static int64_t device_bytes(const struct curve *c)
 {
 	const struct ht_trace *t = c->run->trace;
-	for (size_t i = 0; c->events[0].device_type != 0 && i < t->n_devices; i++)
-		if (t->devices[i].id == c->events[0].device_id)
-			return t->devices[i].total_memory_bytes;
+	for (size_t i = 0; c->events[0].device_type != 0 && i < t->more->n_devices; i++)
+		if (t->more->devices[i].id == c->events[0].device_id)
+			return t->more->devices[i].total_memory_bytes;
 	return HT_NO_I64;
 }
 

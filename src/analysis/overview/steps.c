@@ -25,6 +25,7 @@
 #include "model/numbers/stats.h"
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 

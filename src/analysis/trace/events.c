@@ -19,7 +19,7 @@
 #include "model/origin/find_origins.h"
 #include "model/policy.h"
 #include "store/args.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "model/events/event_value.h"
 #include "base/glob.h"

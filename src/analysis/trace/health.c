@@ -25,6 +25,8 @@
 #include "model/steps/step_roles.h"
 #include "store/import_stats.h"
 #include "store/side_table.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 #include "table/format.h"
 
 #include <inttypes.h>
@@ -415,10 +417,10 @@ static enum ht_status list_counters(struct ht_run *run, struct ht_part *part)
 		ht_table_put_i64(part->facts[STEPS], STEP_NUMBER, t->steps[i].number);
 	}
 	for (int severity = HT_SEVERE; severity >= HT_INFO; severity--)
-		for (size_t k = 0; k < t->n_stats; k++) {
-			enum ht_stat_code code = (enum ht_stat_code)t->stats[k].code;
+		for (size_t k = 0; k < t->more->n_stats; k++) {
+			enum ht_stat_code code = (enum ht_stat_code)t->more->stats[k].code;
 			if ((int)ht_stat_info(code)->severity == severity)
-				append(part->facts[0], run->rank, &t->stats[k]);
+				append(part->facts[0], run->rank, &t->more->stats[k]);
 		}
 	HT_TRY(check_rank(run, part->facts[0]));
 	HT_TRY(check_processes(run, part->facts[0]));

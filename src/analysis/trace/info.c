@@ -14,6 +14,7 @@
 #include "model/run_tree.h"
 #include "store/side_table.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -150,9 +151,9 @@ static bool is_shown_elsewhere(const char *key)
 
 static void put_capture(const struct facts *f)
 {
-	for (size_t i = 0; i < f->t->n_headers; i++) {
-		const char *key = ht_str(f->t, f->t->headers[i].key);
-		const char *value = ht_str(f->t, f->t->headers[i].value);
+	for (size_t i = 0; i < f->t->more->n_headers; i++) {
+		const char *key = ht_str(f->t, f->t->more->headers[i].key);
+		const char *value = ht_str(f->t, f->t->more->headers[i].value);
 		size_t n = strlen(value);
 		if (is_shown_elsewhere(key))
 			continue;
@@ -171,8 +172,8 @@ static void put_capture(const struct facts *f)
 static void put_devices(const struct facts *f)
 {
 	const struct ht_trace *t = f->t;
-	for (size_t i = 0; i < t->n_devices; i++) {
-		const struct ht_device *d = &t->devices[i];
+	for (size_t i = 0; i < t->more->n_devices; i++) {
+		const struct ht_device *d = &t->more->devices[i];
 		char item[32];
 		snprintf(item, sizeof item, "%" PRId64, d->id == HT_NO_I64 ? (int64_t)i : d->id);
 		const char *name = *ht_str(t, d->name) ? ht_str(t, d->name) : "unnamed";
@@ -183,8 +184,8 @@ static void put_devices(const struct facts *f)
 		else
 			put(f, "device", item, name);
 	}
-	for (size_t i = 0; i < t->n_process_groups; i++) {
-		const struct ht_process_group *g = &t->process_groups[i];
+	for (size_t i = 0; i < t->more->n_process_groups; i++) {
+		const struct ht_process_group *g = &t->more->process_groups[i];
 		putf(f, "process group", ht_str(t, g->name), "%s, %s, ranks %s",
 		        ht_str(t, g->description), ht_str(t, g->backend), ht_str(t, g->ranks));
 	}

@@ -70,7 +70,8 @@ const struct ht_analysis ht_analysis_tables = {
 /* Names of the columns, with commas between; NULL when out of memory. */
 static const char *names_of(struct ht_run *run, const struct ht_side_table *table)
 {
-	const struct ht_side_column *columns = run->trace->table_columns + table->first_column;
+	const struct ht_side_column *columns =
+	        run->trace->more->table_columns + table->first_column;
 	size_t n_bytes = 1;
 	for (uint32_t i = 0; i < table->n_columns; i++)
 		n_bytes += strlen(ht_str(run->trace, columns[i].key)) + strlen(", ");
@@ -103,7 +104,7 @@ static void put_cells(struct ht_run *run, const struct ht_side_table *table, ht_
 	for (uint64_t row = 0; row < table->n_rows; row++)
 		for (uint32_t i = 0; i < table->n_columns; i++) {
 			const struct ht_side_column *column =
-			        &t->table_columns[table->first_column + i];
+			        &t->more->table_columns[table->first_column + i];
 			const char *text = ht_side_str(t, column, row);
 			int64_t integer = HT_NO_I64;
 			double number = 0;
@@ -129,13 +130,13 @@ static enum ht_status list_tables(struct ht_run *run, struct ht_part *part)
 {
 	const struct ht_trace *t = run->trace;
 	const char *only = ht_run_str(run, "table");
-	for (size_t i = 0; i < t->n_tables; i++) {
-		if (only && *only && strcmp(ht_str(t, t->tables[i].name), only) != 0)
+	for (size_t i = 0; i < t->more->n_tables; i++) {
+		if (only && *only && strcmp(ht_str(t, t->more->tables[i].name), only) != 0)
 			continue;
 		if (ht_run_is(run, "view", "cells"))
-			put_cells(run, &t->tables[i], part->facts[0]);
+			put_cells(run, &t->more->tables[i], part->facts[0]);
 		else
-			HT_TRY(put_table(run, &t->tables[i], part->facts[0]));
+			HT_TRY(put_table(run, &t->more->tables[i], part->facts[0]));
 	}
 	return HT_OK;
 }

@@ -6,7 +6,8 @@
 
 #include "base/checked.h"
 #include "model/device/host_link.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

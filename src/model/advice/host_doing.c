@@ -5,7 +5,7 @@
 #include "model/advice/host_doing.h"
 
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 static bool is_python(const struct ht_trace *t, uint32_t row)
 {

@@ -9,6 +9,7 @@
 #include "model/advice/npu_fusion.h"
 #include "model/advice/npu_tables.h"
 #include "model/advice/npu_values.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <stdio.h>

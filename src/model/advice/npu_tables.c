@@ -7,6 +7,8 @@
 #include "json/json_text.h"
 #include "model/communication/exporter.h"
 #include "store/side_table.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 #include "table/optional.h"
 
 #include <stdio.h>
@@ -183,9 +185,9 @@ static enum ht_status read_settings(struct reading *r, const struct ht_json_valu
 
 static enum ht_status read_environment(struct reading *r)
 {
-	for (size_t i = 0; i < r->t->n_headers; i++) {
-		struct ht_json reader = { ht_str(r->t, r->t->headers[i].value) };
-		if (strcmp(ht_str(r->t, r->t->headers[i].key), "ENV_VARIABLES") != 0)
+	for (size_t i = 0; i < r->t->more->n_headers; i++) {
+		struct ht_json reader = { ht_str(r->t, r->t->more->headers[i].value) };
+		if (strcmp(ht_str(r->t, r->t->more->headers[i].key), "ENV_VARIABLES") != 0)
 			continue;
 		struct ht_json_value settings = ht_json_next(&reader);
 		if (settings.type == HT_JSON_OBJECT)

@@ -18,6 +18,7 @@
 #include "model/memory/allocations.h"
 #include "model/calls/op_tree.h"
 #include "model/rows/dtype.h"
+#include "store/trace_meta.h"
 #include "table/format.h"
 
 #include <inttypes.h>

@@ -14,7 +14,7 @@
 #include "model/calls/annotate.h"
 
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * once. O(n log n).
  */
 #include "model/calls/annotate.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/sort.h"
 #include "model/device/launch.h"

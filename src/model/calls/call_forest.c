@@ -13,7 +13,7 @@
 #include "base/sort.h"
 #include "model/calls/call_match.h"
 #include "model/numbers/interval.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "model/rows/inside.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -9,6 +9,9 @@
 #include "base/sort.h"
 #include "model/run.h"
 #include "store/args.h"
+#include "store/flow.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,8 +171,8 @@ static enum ht_status list_flows(struct ht_match *m, uint32_t **ret_from)
 {
 	const struct ht_trace *t = m->t;
 	uint32_t *from = NULL;
-	for (size_t i = 0; i < t->n_flows; i++) {
-		const struct ht_flow *flow = &t->flows[i];
+	for (size_t i = 0; i < t->more->n_flows; i++) {
+		const struct ht_flow *flow = &t->more->flows[i];
 		if (flow->from == HT_NONE || flow->to == HT_NONE || !m->launch[flow->from] ||
 		        !m->device[flow->to])
 			continue;

@@ -6,7 +6,7 @@
 
 #include "model/rows/selection.h"
 #include "store/side_table.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/json_escape.h"
 #include "base/intern.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "model/device/gpu_work.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <string.h>

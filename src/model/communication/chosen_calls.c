@@ -5,7 +5,7 @@
 #include "model/communication/chosen_calls.h"
 #include "model/rows/selection.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 const struct ht_column ht_chosen_call_columns[HT_N_CHOSEN_CALL_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_CHOSEN_CALL_COLUMNS);

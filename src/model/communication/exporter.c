@@ -12,6 +12,7 @@
 #include "json/json_text.h"
 #include "store/side_table.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -334,9 +335,9 @@ static void put_bandwidth(const struct item *item, ht_table *table)
 static int64_t rank_in_group(const struct ht_trace *t, const char *group, int64_t number)
 {
 	struct ht_json_value rank = { .type = HT_JSON_END };
-	for (size_t i = 0; *group && i < t->n_headers; i++) {
-		struct ht_json reader = { ht_str(t, t->headers[i].value) };
-		if (strcmp(ht_str(t, t->headers[i].key), "parallel_group_info") != 0)
+	for (size_t i = 0; *group && i < t->more->n_headers; i++) {
+		struct ht_json reader = { ht_str(t, t->more->headers[i].value) };
+		if (strcmp(ht_str(t, t->more->headers[i].key), "parallel_group_info") != 0)
 			continue;
 		struct ht_json_value groups = ht_json_next(&reader);
 		if (groups.type != HT_JSON_OBJECT)

@@ -5,7 +5,8 @@
 #include "model/communication/group_size.h"
 
 #include "store/side_table.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>

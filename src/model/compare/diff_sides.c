@@ -7,7 +7,7 @@
 #include "model/policy.h"
 #include "model/rows/selection.h"
 #include "base/sort.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "model/compare/causes.h"
 #include "model/finding/hint.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 #include <string.h>

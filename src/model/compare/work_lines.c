@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "model/calls/row_owners.h"
 #include "model/origin/find_origins.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

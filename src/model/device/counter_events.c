@@ -4,7 +4,7 @@
  */
 #include "model/device/counter_events.h"
 #include "model/device/series.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 static int64_t pid_of(const struct ht_trace *trace, uint32_t row)
 {

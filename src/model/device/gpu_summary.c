@@ -13,6 +13,7 @@
 #include "model/device/gpu_work.h"
 #include "model/device/launch.h"
 #include "base/search.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 

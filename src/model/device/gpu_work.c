@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 

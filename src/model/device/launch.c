@@ -4,7 +4,8 @@
  */
 #include "model/device/launch.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "model/device/series.h"
 #include "base/sort.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

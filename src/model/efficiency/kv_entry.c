@@ -10,7 +10,7 @@
 #include "model/origin/find_origins.h"
 #include "model/origin/replays.h"
 #include "store/args.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,6 +15,8 @@
 #include "model/numbers/interval.h"
 #include "model/origin/find_origins.h"
 #include "model/origin/replays.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>
@@ -271,7 +273,7 @@ static size_t device_of(const struct maker *m, const struct ht_op_call *call)
 {
 	int32_t device = m->t->gpu[m->ret->activities[call->first]].device;
 	size_t i = 0;
-	while (i < m->t->n_devices && m->t->devices[i].id != device)
+	while (i < m->t->more->n_devices && m->t->more->devices[i].id != device)
 		i++;
 	return i;
 }
@@ -342,7 +344,7 @@ const struct ht_peaks *ht_op_call_peaks(const struct ht_trace *trace,
 {
 	int32_t device = trace->gpu[calls->activities[call->first]].device;
 	for (size_t i = 0; i < calls->n_peaks; i++)
-		if (trace->devices[i].id == device)
+		if (trace->more->devices[i].id == device)
 			return &calls->peaks[i];
 	/* one that the file does not list: what the user says of devices holds for it, too */
 	return &calls->peaks[calls->n_peaks];
@@ -407,15 +409,15 @@ static bool make_call(struct maker *m, uint64_t owner, size_t first, size_t n)
 
 static enum ht_status find_peaks(struct maker *m)
 {
-	size_t n = m->t->n_devices;
+	size_t n = m->t->more->n_devices;
 	struct ht_peaks *peaks = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *peaks);
 	m->ret->limits = ht_arena_alloc(m->run->scratch, (n + 1) * sizeof *m->ret->limits);
 	if (!peaks || !m->ret->limits)
 		return ht_fail_nomem(m->run->ctx);
 	for (size_t i = 0; i < n; i++)
-		m->ret->limits[i] = ht_sm_limits_read(m->t, &m->t->devices[i]);
+		m->ret->limits[i] = ht_sm_limits_read(m->t, &m->t->more->devices[i]);
 	for (size_t i = 0; i <= n; i++)
-		HT_TRY(ht_peaks_find(m->run, i < n ? m->t->devices[i].id : HT_NO_I64,
+		HT_TRY(ht_peaks_find(m->run, i < n ? m->t->more->devices[i].id : HT_NO_I64,
 		        m->options->device_spec, &peaks[i]));
 	m->ret->peaks = peaks;
 	m->ret->n_peaks = n;

@@ -9,6 +9,7 @@
 #include "base/text_compare.h"
 #include "json/json_text.h"
 #include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,11 +193,11 @@ enum ht_status ht_peaks_find(
 	const struct ht_trace *t = run->trace;
 	struct ht_peaks listed = { .name = "", .source = "", .n_sms = HT_NO_I64, .part = 1 };
 	double bandwidth = 0;
-	for (size_t i = 0; i < t->n_devices; i++)
-		if (t->devices[i].id == device) {
-			listed.name = ht_str(t, t->devices[i].name);
-			listed.n_sms = t->devices[i].n_sms;
-			bandwidth = recorded_bandwidth(t, &t->devices[i]);
+	for (size_t i = 0; i < t->more->n_devices; i++)
+		if (t->more->devices[i].id == device) {
+			listed.name = ht_str(t, t->more->devices[i].name);
+			listed.n_sms = t->more->devices[i].n_sms;
+			bandwidth = recorded_bandwidth(t, &t->more->devices[i]);
 		}
 	struct ht_peaks said = listed;
 	bool other = true;

@@ -4,7 +4,7 @@
  */
 #include "model/efficiency/row_costs.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 enum ht_status ht_row_costs_make(struct ht_run *run, struct ht_row_costs *ret)
 {

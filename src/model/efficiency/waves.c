@@ -5,7 +5,8 @@
 #include "model/efficiency/waves.h"
 
 #include "json/json_text.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>

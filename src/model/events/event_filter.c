@@ -7,7 +7,7 @@
 #include "model/rows/frame.h"
 #include "model/rows/inside.h"
 #include "base/list.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

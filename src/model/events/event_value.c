@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/number.h"
 #include "store/args.h"
+#include "store/trace_meta.h"
 #include "table/table.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "model/finding/finding.h"
 #include "model/finding/template.h"
 #include "model/finding/templates.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "table/note.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "model/calls/annotate.h"
 #include "model/origin/find_origins.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "model/origin/find_origins.h"
 #include "model/origin/replays.h"
 #include "model/serving/grammar.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

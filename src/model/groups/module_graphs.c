@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/origin/find_origins.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

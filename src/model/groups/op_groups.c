@@ -14,6 +14,7 @@
 #include "model/rows/addresses.h"
 #include "model/rows/frame.h"
 #include "model/rows/row_stacks.h"
+#include "store/side_table.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "model/rows/chosen_time.h"
 #include "base/sort.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "model/numbers/pooled.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "attach/kind.h"
 #include "model/origin/compiled.h"
 #include "model/origin/find_origins.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #define MAX_BYTES ((size_t)1 << 30)
 

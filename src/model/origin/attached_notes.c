@@ -5,7 +5,7 @@
 #include "attach/kind.h"
 #include "model/origin/find_origins.h"
 #include "model/origin/node_notes.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #define MAX_BYTES    ((size_t)1 << 30)
 #define WORTH_ASKING 0.9 /* of the activities of graphs */

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "store/args.h"
+#include "store/trace_meta.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -346,7 +347,9 @@ static enum ht_status find_twin(
 		alone.trace = trace;
 		*twin = (struct ht_twin){ .trace = trace };
 		HT_TRY(ht_attribution_make(&alone, trace, HT_ATTRIBUTE_MODULES, &twin->modules));
-		HT_TRY(ht_lines_make(&alone, trace, &twin->lines));
+		struct ht_own_lines own;
+		HT_TRY(ht_own_lines_make(&alone, trace, &own));
+		HT_TRY(ht_lines_make(&alone, trace, &own, &twin->lines));
 		c->n_twins++;
 	}
 	*ret_twin = twin;

@@ -9,7 +9,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/origin/compile_log.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>

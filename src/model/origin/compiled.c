@@ -8,7 +8,7 @@
 #include "base/text_compare.h"
 #include "model/origin/code_files.h"
 #include "model/origin/tape.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

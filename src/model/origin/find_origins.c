@@ -12,7 +12,7 @@
 #include "model/origin/fused_name.h"
 #include "model/origin/replays.h"
 #include "model/run_memo.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 
@@ -116,7 +116,8 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	HT_TRY(ht_replays_read(run, &origins));
 	HT_TRY(ht_compiled_find(run, &compiled));
 	origins.calls = compiled.call;
-	HT_TRY(ht_lines_make(run, run->trace, &origins.lines));
+	HT_TRY(ht_own_lines_make(run, run->trace, &origins.own));
+	HT_TRY(ht_lines_make(run, run->trace, &origins.own, &origins.lines));
 	HT_TRY(read_names(run, &origins.fused));
 	HT_TRY(read_families(run, &origins));
 	if (*(const bool *)of) {

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "model/numbers/interval.h"
 #include "model/origin/tape.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 

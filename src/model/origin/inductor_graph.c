@@ -6,7 +6,7 @@
 
 #include "base/text_compare.h"
 #include "model/origin/fit.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -4,14 +4,12 @@
  */
 #include "model/origin/origin.h"
 
-#include "base/mem.h"
 #include "base/text_compare.h"
 #include "model/calls/row_owners.h"
 #include "model/origin/compiled.h"
 #include "model/origin/fused_name.h"
 #include "model/device/launch.h"
 #include "model/origin/fit.h"
-#include "model/origin/own_line.h"
 #include "model/run_memo.h"
 #include "store/args.h"
 #include "store/tree.h"
@@ -38,22 +36,19 @@ const char *ht_module_via_name(enum ht_module_via via)
 	return names[via];
 }
 
-enum ht_status ht_lines_make(
-        struct ht_run *run, const struct ht_trace *t, const uint32_t **ret_lines)
+static bool is_own_line(const struct ht_trace *t, uint32_t row, const void *own)
 {
-	size_t n = t->n_string_offsets + 1;
+	return ht_own_lines_has(own, t, row);
+}
+
+enum ht_status ht_lines_make(struct ht_run *run, const struct ht_trace *t,
+        const struct ht_own_lines *own, const uint32_t **ret_lines)
+{
 	uint32_t *lines = NULL;
-	*ret_lines = NULL;
-	if (!ht_n_of_kind(t, HT_KIND_PYTHON))
-		return HT_OK;
-	uint8_t *known = ht_mem_zalloc(run->ctx->mem, n);
-	if (!known)
-		return ht_fail_nomem(run->ctx);
-	enum ht_status status =
-	        ht_tree_nearest(run->ctx, t, ht_is_own_call, &known, run->scratch, &lines);
-	ht_mem_free(run->ctx->mem, known, n);
+	if (own->is_own)
+		HT_TRY(ht_tree_nearest(run->ctx, t, is_own_line, own, run->scratch, &lines));
 	*ret_lines = lines;
-	return status;
+	return HT_OK;
 }
 
 const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint32_t row)

@@ -26,6 +26,7 @@
 
 #include "model/origin/compile_log.h"
 #include "model/origin/named_modules.h"
+#include "model/origin/own_line.h"
 #include "model/run.h"
 
 enum ht_origin_method {
@@ -105,6 +106,7 @@ struct ht_origins {
 	        *modules; /* by row, as row_owners.h has them; NULL: none, or not asked for */
 	const uint8_t *module_ways;
 	const char *const *module_texts;
+	struct ht_own_lines own;
 	const uint32_t *lines; /* by row: ht_lines_make */
 	/* by GPU activity: the call of a compiled graph that launched it; NULL: none is known */
 	const struct ht_compiled_call *const *calls;
@@ -138,8 +140,8 @@ const char *ht_fused_via_name(enum ht_fused_via via);
 /* "module_fqn", "frames", "hierarchy", ...; NULL for none. */
 const char *ht_module_via_name(enum ht_module_via via);
 /* By row of a trace: the frame of the user's own code around it; NULL: it has no Python functions. */
-enum ht_status ht_lines_make(
-        struct ht_run *run, const struct ht_trace *trace, const uint32_t **ret_lines) HT_MUST_USE;
+enum ht_status ht_lines_make(struct ht_run *run, const struct ht_trace *trace,
+        const struct ht_own_lines *own, const uint32_t **ret_lines) HT_MUST_USE;
 /* The line of the user's own code around a host row: "file.py(30): forward"; NULL: none is recorded. */
 const char *ht_line_around(const struct ht_trace *trace, const uint32_t *lines, uint32_t row);
 

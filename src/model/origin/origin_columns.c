@@ -4,7 +4,7 @@
  */
 #include "model/origin/origin_columns.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 void ht_origin_put(ht_table *table, size_t column, const struct ht_origins *origins, uint32_t row)
 {

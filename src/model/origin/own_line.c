@@ -4,9 +4,10 @@
  */
 #include "model/origin/own_line.h"
 
-#include "base/status.h"
+#include "base/arena.h"
 #include "base/text_compare.h"
-#include "store/trace.h"
+#include "model/run.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,14 +80,29 @@ bool ht_is_own_line(const char *name)
 	return !is_library_frame(name) && strchr(name, '(');
 }
 
-/* 0 not looked at yet, 1 no, 2 yes. */
-bool ht_is_own_call(const struct ht_trace *t, uint32_t row, const void *user)
+enum ht_status ht_own_lines_make(
+        struct ht_run *run, const struct ht_trace *t, struct ht_own_lines *ret_own)
 {
-	uint8_t *known = *(uint8_t *const *)user;
-	uint32_t id = t->name[row];
-	if (t->kind[row] != HT_KIND_PYTHON || id == HT_NO_STR)
-		return false;
-	if (!known[id])
-		known[id] = ht_is_own_line(ht_str(t, id)) ? 2 : 1;
-	return known[id] == 2;
+	enum { UNSEEN, LIBRARY, OWN };
+	uint8_t *seen = NULL;
+	if (ht_n_of_kind(t, HT_KIND_PYTHON)) {
+		seen = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
+		if (!seen)
+			return ht_fail_nomem(run->ctx);
+	}
+	for (uint32_t row = 0; seen && row < ht_n_events(t); row++) {
+		uint32_t id = t->name[row];
+		if (t->kind[row] == HT_KIND_PYTHON && id != HT_NO_STR && seen[id] == UNSEEN)
+			seen[id] = ht_is_own_line(ht_str(t, id)) ? OWN : LIBRARY;
+	}
+	for (size_t id = 0; seen && id <= t->n_string_offsets; id++)
+		seen[id] = seen[id] == OWN;
+	ret_own->is_own = seen;
+	return HT_OK;
+}
+
+bool ht_own_lines_has(const struct ht_own_lines *own, const struct ht_trace *t, uint32_t row)
+{
+	return t->kind[row] == HT_KIND_PYTHON && t->name[row] != HT_NO_STR &&
+	       own->is_own[t->name[row]];
 }

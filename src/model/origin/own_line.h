@@ -9,17 +9,22 @@
 #ifndef HT_MODEL_ORIGIN_OWN_LINE_H
 #define HT_MODEL_ORIGIN_OWN_LINE_H
 
-#include "store/event.h"
+#include "base/status.h"
 
-#include <stdbool.h>
-
+struct ht_run;
 struct ht_trace;
 
 /* Of a name like "file.py(30): forward". The page tells the same of frames of call stacks, which no row has (web/src/app/frames.ts);
  * tests/page/own_frames.json is held against both. */
 bool ht_is_own_line(const char *name);
-/* Whether a row is a call of such a function, for ht_tree_nearest. user: a pointer to a pointer to zeros, one for each string of the trace and
- * one more; what was found out of a name is kept there, as names repeat by the million. */
-bool ht_is_own_call(const struct ht_trace *trace, uint32_t row, const void *user);
+
+/* The same of the Python functions of a trace: each name is looked at once, as names repeat by the million. */
+struct ht_own_lines {
+	const uint8_t *is_own; /* by string id; NULL: the trace has no Python functions */
+};
+enum ht_status ht_own_lines_make(
+        struct ht_run *run, const struct ht_trace *trace, struct ht_own_lines *ret_own) HT_MUST_USE;
+/* Is a row a function of the user's own? */
+bool ht_own_lines_has(const struct ht_own_lines *own, const struct ht_trace *trace, uint32_t row);
 
 #endif

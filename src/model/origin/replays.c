@@ -8,7 +8,7 @@
  */
 #include "model/origin/replays.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "attach/kind.h"
 #include "base/hash.h"

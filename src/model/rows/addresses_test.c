@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

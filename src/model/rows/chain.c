@@ -4,7 +4,7 @@
  */
 #include "model/rows/chain.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "model/rows/chosen_time.h"
 
 #include "base/search.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 /* Steps that nothing but their work names have no host time: theirs is from their first work to their last. */
 static size_t add_named_steps(const struct ht_frame *frame, struct ht_interval *list)

@@ -5,7 +5,7 @@
 #include "model/rows/inside.h"
 
 #include "model/rows/row_ends.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 enum ht_status ht_inside_nearest(struct ht_run *run, const struct ht_trace *t,
         const struct ht_autograd *autograd, ht_tree_match *match, const void *user,

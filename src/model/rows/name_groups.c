@@ -6,7 +6,7 @@
 
 #include "model/numbers/stats.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

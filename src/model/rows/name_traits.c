@@ -9,6 +9,7 @@
 #include "model/rows/dtype.h"
 #include "model/rows/row_names.h"
 #include "store/job.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

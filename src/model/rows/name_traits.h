@@ -3,7 +3,7 @@
  * name_traits.h - what the name of a row says about it: a step, a data loader, an optimizer, communication, a
  * module, tensor cores.
  *
- * Category decides first (trace.h); these are the questions that only names answer. Each name is looked at once.
+ * Category decides first (event.h); these are the questions that only names answer. Each name is looked at once.
  *
  *   STEP        ProfilerStep#N
  *   LOADER      enumerate(DataLoader)#....__next__, enumerate(DataPipe)#...

@@ -4,7 +4,7 @@
  */
 #include "model/rows/row_stacks.h"
 
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdio.h>
 #include <string.h>

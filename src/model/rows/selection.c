@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "model/numbers/interval.h"
 #include "model/policy.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 #include <string.h>

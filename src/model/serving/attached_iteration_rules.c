@@ -5,7 +5,7 @@
 #include "attach/loaded_text.h"
 #include "model/run.h"
 #include "model/serving/iteration_rules.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "model/serving/engine_iterations.h"
 #include "base/checked.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include "base/search.h"
 #include "model/serving/iteration_rules.h"

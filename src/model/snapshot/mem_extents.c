@@ -73,8 +73,8 @@ static bool join(struct ht_mem_extents *x, struct ht_mem_extent extent)
 bool ht_mem_extents_at_end(struct ht_mem_extents *x, const struct ht_trace *t, uint32_t device)
 {
 	bool ok = true;
-	for (size_t i = 0; ok && i < t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->mem_segments[i];
+	for (size_t i = 0; ok && i < t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[i];
 		struct ht_mem_extent extent = { .addr = g->addr,
 			.end = g->addr + (uint64_t)g->total,
 			.stream = g->stream,

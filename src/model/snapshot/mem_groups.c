@@ -10,13 +10,14 @@
 #include "base/list.h"
 #include "base/literal.h"
 #include "base/search.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int64_t ht_mem_view_time(const struct ht_mem_view *v, const struct ht_mem_device *d, int64_t event)
 {
-	const struct ht_mem_event *events = v->run->trace->mem_events;
+	const struct ht_mem_event *events = v->run->trace->more->mem_events;
 	if (event < d->first || event >= d->end || events[event].time_ns == HT_NO_I64 ||
 	        events[d->first].time_ns == HT_NO_I64)
 		return HT_NO_I64;
@@ -25,9 +26,9 @@ int64_t ht_mem_view_time(const struct ht_mem_view *v, const struct ht_mem_device
 
 int64_t ht_mem_capacity(const struct ht_trace *t, uint32_t device)
 {
-	for (size_t i = 0; i < t->n_devices; i++)
-		if (t->devices[i].id == (int64_t)device)
-			return t->devices[i].total_memory_bytes;
+	for (size_t i = 0; i < t->more->n_devices; i++)
+		if (t->more->devices[i].id == (int64_t)device)
+			return t->more->devices[i].total_memory_bytes;
 	return HT_NO_I64;
 }
 
@@ -62,7 +63,7 @@ enum ht_status ht_mem_moment_check(struct ht_run *run, const char *at)
 static bool find_moment(const struct ht_mem_view *v, const struct ht_mem_device *d, const char *at,
         int64_t *ret_event)
 {
-	const struct ht_mem_event *events = v->run->trace->mem_events;
+	const struct ht_mem_event *events = v->run->trace->more->mem_events;
 	const struct ht_mem_span span = ht_mem_view_span(v, d);
 	int64_t number;
 	*ret_event = span.end > d->first ? span.end - 1 : HT_MEM_BEFORE;

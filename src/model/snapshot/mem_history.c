@@ -115,7 +115,7 @@ static struct ht_mem_life *life_at(struct making *m, const uint32_t *place)
 
 static bool take_event(struct making *m, int64_t k)
 {
-	const struct ht_mem_event *e = &m->t->mem_events[k];
+	const struct ht_mem_event *e = &m->t->more->mem_events[k];
 	bool requested = e->action == HT_MEM_FREE_REQUESTED || e->action == HT_MEM_FREE;
 	bool completed = e->action == HT_MEM_FREE_COMPLETED || e->action == HT_MEM_FREE;
 	if (e->action != HT_MEM_ALLOC && !requested && !completed)
@@ -167,7 +167,7 @@ static bool take_event(struct making *m, int64_t k)
 /* Blocks at the end: their sizes are known; those that nothing allocated were there before. */
 static bool take_block(struct making *m, uint32_t i)
 {
-	const struct ht_mem_block *block = &m->t->mem_blocks[i];
+	const struct ht_mem_block *block = &m->t->more->mem_blocks[i];
 	uint32_t *place = map_at(&m->live, block->addr);
 	if (!place)
 		return false;
@@ -219,9 +219,10 @@ static enum ht_status find_lives(struct making *m)
 	bool ok = true;
 	for (int64_t k = d->first; ok && k < d->end; k++)
 		ok = take_event(m, k);
-	for (size_t i = 0; ok && i < m->t->n_mem_blocks; i++)
-		if (m->t->mem_blocks[i].state != HT_MEM_INACTIVE &&
-		        m->t->mem_segments[m->t->mem_blocks[i].segment].device == d->device)
+	for (size_t i = 0; ok && i < m->t->more->n_mem_blocks; i++)
+		if (m->t->more->mem_blocks[i].state != HT_MEM_INACTIVE &&
+		        m->t->more->mem_segments[m->t->more->mem_blocks[i].segment].device ==
+		                d->device)
 			ok = take_block(m, (uint32_t)i);
 	d->lives = ok ? ht_arena_room(m->run->scratch, (m->lives.n + 1) * sizeof *d->lives) : NULL;
 	if (!d->lives)
@@ -258,11 +259,12 @@ static bool first_extents(const struct making *m, struct ht_mem_extents *x)
 {
 	const struct ht_mem_device *d = m->d;
 	bool ok = true;
-	for (size_t i = 0; ok && i < m->t->n_mem_segments; i++)
-		if (m->t->mem_segments[i].device == d->device)
-			ok = extent_add(x, m->t->mem_segments[i].addr, m->t->mem_segments[i].total);
+	for (size_t i = 0; ok && i < m->t->more->n_mem_segments; i++)
+		if (m->t->more->mem_segments[i].device == d->device)
+			ok = extent_add(x, m->t->more->mem_segments[i].addr,
+			        m->t->more->mem_segments[i].total);
 	for (int64_t k = d->end - 1; ok && k >= d->first; k--) {
-		const struct ht_mem_event *e = &m->t->mem_events[k];
+		const struct ht_mem_event *e = &m->t->more->mem_events[k];
 		if (e->action == HT_MEM_SEGMENT_ALLOC)
 			extent_remove(x, e->addr);
 		else if (e->action == HT_MEM_SEGMENT_FREE)
@@ -431,7 +433,7 @@ static enum ht_status walk(struct replay *r)
 	d->base_requested = now.requested;
 	note_peaks(d, &now, HT_MEM_BEFORE);
 	for (int64_t k = d->first; k < d->end; k++) {
-		if (!move_segments(r, &r->m->t->mem_events[k]))
+		if (!move_segments(r, &r->m->t->more->mem_events[k]))
 			return ht_fail_nomem(r->m->ctx);
 		for (; i_request < d->n_lives &&
 		        d->lives[r->by_request[i_request]].free_requested <= k;
@@ -472,7 +474,7 @@ static void walk_reserved(struct making *m)
 		if (k < d->first)
 			break;
 		m->h->reserved[k] = reserved;
-		const struct ht_mem_event *e = &m->t->mem_events[k];
+		const struct ht_mem_event *e = &m->t->more->mem_events[k];
 		if (e->action == HT_MEM_SEGMENT_ALLOC || e->action == HT_MEM_SEGMENT_MAP)
 			reserved = ht_sub_sat(reserved, e->size);
 		else if (e->action == HT_MEM_SEGMENT_FREE || e->action == HT_MEM_SEGMENT_UNMAP)
@@ -486,8 +488,8 @@ static void walk_reserved(struct making *m)
 static void state_end(struct making *m)
 {
 	struct ht_mem_device *d = m->d;
-	for (size_t i = 0; i < m->t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &m->t->mem_segments[i];
+	for (size_t i = 0; i < m->t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &m->t->more->mem_segments[i];
 		if (g->device != d->device)
 			continue;
 		d->allocated = ht_add_sat(d->allocated, g->allocated);
@@ -499,7 +501,7 @@ static void state_end(struct making *m)
 
 static enum ht_status make_device(struct making *m)
 {
-	struct replay r = { .m = m, .about = m->t->mem_about };
+	struct replay r = { .m = m, .about = m->t->more->mem_about };
 	m->d->peak_at = m->d->reserved_peak_at = m->d->requested_peak_at = HT_MEM_BEFORE;
 	m->d->held_at = HT_MEM_BEFORE;
 	state_end(m);
@@ -514,14 +516,15 @@ static enum ht_status make_device(struct making *m)
 static void list_devices(const struct ht_trace *t, struct ht_mem_history *h)
 {
 	int64_t k = 0;
-	for (uint32_t device = 0; device < t->mem_about->n_devices; device++) {
+	for (uint32_t device = 0; device < t->more->mem_about->n_devices; device++) {
 		struct ht_mem_device d = { .device = device, .first = k };
 		bool has_segments = false;
-		while (k < (int64_t)t->n_mem_events && t->mem_events[k].device == device)
+		while (k < (int64_t)t->more->n_mem_events &&
+		        t->more->mem_events[k].device == device)
 			k++;
 		d.end = k;
-		for (size_t i = 0; !has_segments && i < t->n_mem_segments; i++)
-			has_segments = t->mem_segments[i].device == device;
+		for (size_t i = 0; !has_segments && i < t->more->n_mem_segments; i++)
+			has_segments = t->more->mem_segments[i].device == device;
 		if (has_segments || d.end > d.first)
 			h->devices[h->n_devices++] = d;
 	}
@@ -533,7 +536,8 @@ enum ht_status ht_mem_history_make(struct ht_run *run, const struct ht_mem_histo
 	struct ht_arena *arena = run->scratch;
 	struct ht_mem_history *h = ht_arena_alloc(arena, sizeof *h);
 	struct making m = { .run = run, .ctx = run->ctx, .t = t, .h = h };
-	size_t n = t->n_mem_events + 1, n_devices = t->n_mem_about ? t->mem_about->n_devices : 0;
+	size_t n = t->more->n_mem_events + 1,
+	       n_devices = t->more->n_mem_about ? t->more->mem_about->n_devices : 0;
 	if (!h)
 		return ht_fail_nomem(run->ctx);
 	h->trace = t;

@@ -10,6 +10,8 @@
 #include "base/sort.h"
 #include "model/memory/allocations.h"
 #include "store/allocator_snapshot.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 
@@ -56,7 +58,8 @@ static uint32_t life_of(const struct joining *j, const struct ht_memory_event *e
 		if (life->alloc < 0 ||
 		        (life->size != event->bytes && life->requested != event->bytes))
 			continue;
-		int64_t apart = ht_sub_sat(j->memory->mem_events[life->alloc].time_ns, time_ns);
+		int64_t apart =
+		        ht_sub_sat(j->memory->more->mem_events[life->alloc].time_ns, time_ns);
 		apart = apart < 0 ? -apart : apart;
 		if (apart < best_ns) {
 			best = j->by_addr[i];
@@ -157,7 +160,7 @@ const struct ht_attach_kind ht_attach_kind_memory_snapshot = {
 enum ht_status ht_mem_snapshot_of(struct ht_run *run, const struct ht_trace **ret_trace)
 {
 	size_t at = 0;
-	*ret_trace = run->trace->n_mem_about ? run->trace : NULL;
+	*ret_trace = run->trace->more->n_mem_about ? run->trace : NULL;
 	if (*ret_trace)
 		return HT_OK;
 	const struct ht_attachment *a =
@@ -166,6 +169,6 @@ enum ht_status ht_mem_snapshot_of(struct ht_run *run, const struct ht_trace **re
 	if (a)
 		HT_TRY(ht_attachment_load(run->ctx, a, &trace));
 	const struct ht_trace *found = trace;
-	*ret_trace = found && found->n_mem_about ? found : NULL;
+	*ret_trace = found && found->more->n_mem_about ? found : NULL;
 	return HT_OK;
 }

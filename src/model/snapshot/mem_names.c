@@ -22,10 +22,10 @@ static const struct ht_mem_frame *frames_of(
 {
 	*ret_n = 0;
 	if (stack == HT_MEM_NO_STACK)
-		return t->mem_frames;
-	*ret_n = t->mem_stack_offsets[stack + 1] - t->mem_stack_offsets[stack];
-	*ret_ids = t->mem_stack_frames + t->mem_stack_offsets[stack];
-	return t->mem_frames;
+		return t->more->mem_frames;
+	*ret_n = t->more->mem_stack_offsets[stack + 1] - t->more->mem_stack_offsets[stack];
+	*ret_ids = t->more->mem_stack_frames + t->more->mem_stack_offsets[stack];
+	return t->more->mem_frames;
 }
 
 static bool is_in(const char *text, const char *const *words, size_t n)
@@ -82,7 +82,7 @@ const char *ht_mem_user_text(struct ht_run *run, uint32_t stack)
 {
 	uint32_t frame = ht_mem_user_frame(run->trace, stack);
 	return frame == HT_NONE ? none_text
-	                        : ht_mem_frame_text(run, &run->trace->mem_frames[frame]);
+	                        : ht_mem_frame_text(run, &run->trace->more->mem_frames[frame]);
 }
 
 const char *ht_mem_stack_text(struct ht_run *run, uint32_t stack)
@@ -255,8 +255,8 @@ static struct category estimate(
 static struct category category_of(struct ht_mem_names *n, const struct ht_mem_life *life)
 {
 	const struct ht_trace *t = n->run->trace;
-	if (life->alloc >= 0 && t->mem_events[life->alloc].category != HT_NO_STR)
-		return (struct category){ ht_str(t, t->mem_events[life->alloc].category),
+	if (life->alloc >= 0 && t->more->mem_events[life->alloc].category != HT_NO_STR)
+		return (struct category){ ht_str(t, t->more->mem_events[life->alloc].category),
 			"recorded" };
 	const struct ht_mem_said *said = said_of(n, life->stack);
 	if (!said)
@@ -384,7 +384,7 @@ static enum ht_status find_optimizer_ends(struct ht_mem_names *n)
 		if (!ht_text_starts(ht_str(t, scope->name), "Optimizer.step#"))
 			continue;
 		size_t at = HT_LOWER_BOUND(
-		        k, t->n_mem_events, t->mem_events[k].time_ns <= scope->end_ns);
+		        k, t->more->n_mem_events, t->more->mem_events[k].time_ns <= scope->end_ns);
 		n->optimizer_ends[n->n_optimizer_ends++] = (int64_t)at;
 	}
 	return HT_OK;
@@ -393,7 +393,7 @@ static enum ht_status find_optimizer_ends(struct ht_mem_names *n)
 enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history *history,
         enum ht_mem_by by, const char *rules, struct ht_mem_names *ret_names)
 {
-	size_t n_stacks = run->trace->n_mem_stack_offsets;
+	size_t n_stacks = run->trace->more->n_mem_stack_offsets;
 	*ret_names = (struct ht_mem_names){ .run = run, .history = history, .by = by };
 	ret_names->of_stack =
 	        ht_arena_alloc(run->scratch, (n_stacks + 1) * sizeof *ret_names->of_stack);
@@ -403,8 +403,8 @@ enum ht_status ht_mem_names_init(struct ht_run *run, const struct ht_mem_history
 	if (!ret_names->of_stack || !ret_names->said || !ret_names->stacks)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_mem_rules_make(run, rules, &ret_names->rules));
-	for (size_t k = 0; k < run->trace->n_mem_events && !ret_names->has_recorded; k++)
-		ret_names->has_recorded = run->trace->mem_events[k].category != HT_NO_STR;
+	for (size_t k = 0; k < run->trace->more->n_mem_events && !ret_names->has_recorded; k++)
+		ret_names->has_recorded = run->trace->more->mem_events[k].category != HT_NO_STR;
 	HT_TRY(ht_mem_scopes_find(run, &ret_names->scopes));
 	return find_optimizer_ends(ret_names);
 }

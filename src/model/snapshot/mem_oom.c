@@ -29,10 +29,10 @@ static enum ht_status judge(const struct ht_mem_history *history, struct ht_mem_
         int64_t event, int64_t capacity, struct ht_mem_oom *ret_oom)
 {
 	const struct ht_trace *t = history->trace;
-	const struct ht_mem_event *e = &t->mem_events[event];
+	const struct ht_mem_event *e = &t->more->mem_events[event];
 	struct ht_mem_extent like = { .stream = e->stream,
 		.pool = { e->pool[0], e->pool[1] },
-		.is_small = ht_mem_round(t->mem_about, e->size) <= 1 << 20 };
+		.is_small = ht_mem_round(t->more->mem_about, e->size) <= 1 << 20 };
 	HT_TRY(ht_mem_runs_back_to(runs, event));
 	struct ht_mem_room own = ht_mem_runs_room(runs, &like);
 	struct ht_mem_oom oom = { .event = event,
@@ -78,7 +78,7 @@ enum ht_status ht_mem_ooms_judge(struct ht_run *run, const struct ht_mem_history
 	struct ht_mem_runs *runs;
 	size_t n = 0;
 	for (int64_t k = d->first; k < d->end; k++)
-		n += t->mem_events[k].action == HT_MEM_OOM;
+		n += t->more->mem_events[k].action == HT_MEM_OOM;
 	struct ht_mem_oom *list = ht_arena_room(run->scratch, (n + 1) * sizeof *list);
 	if (!list)
 		return ht_fail_nomem(run->ctx);
@@ -88,7 +88,7 @@ enum ht_status ht_mem_ooms_judge(struct ht_run *run, const struct ht_mem_history
 		return HT_OK;
 	HT_TRY(ht_mem_runs_new(run, history, d, &runs));
 	for (int64_t k = d->end - 1; k >= d->first; k--)
-		if (t->mem_events[k].action == HT_MEM_OOM)
+		if (t->more->mem_events[k].action == HT_MEM_OOM)
 			HT_TRY(judge(history, runs, k, capacity, &list[--n]));
 	return HT_OK;
 }

@@ -15,13 +15,13 @@
 enum ht_status ht_mem_segments_sort(struct ht_run *run, struct ht_mem_history *h)
 {
 	const struct ht_trace *t = h->trace;
-	size_t n = t->n_mem_segments;
+	size_t n = t->more->n_mem_segments;
 	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
 	h->segments = ht_arena_room(run->scratch, (n + 1) * sizeof *h->segments);
 	if (!keys || !h->segments)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = t->mem_segments[i].addr;
+		keys[i] = t->more->mem_segments[i].addr;
 		h->segments[i] = i;
 	}
 	return ht_sort_keys(run->ctx->mem, keys, h->segments, n) ? HT_OK : ht_fail_nomem(run->ctx);
@@ -31,9 +31,9 @@ enum ht_status ht_mem_segments_sort(struct ht_run *run, struct ht_mem_history *h
 static const struct ht_mem_segment *segment_at(
         const struct ht_mem_history *h, uint32_t device, uint64_t addr)
 {
-	const struct ht_mem_segment *segments = h->trace->mem_segments;
-	size_t after =
-	        HT_LOWER_BOUND(k, h->trace->n_mem_segments, segments[h->segments[k]].addr <= addr);
+	const struct ht_mem_segment *segments = h->trace->more->mem_segments;
+	size_t after = HT_LOWER_BOUND(
+	        k, h->trace->more->n_mem_segments, segments[h->segments[k]].addr <= addr);
 	for (size_t i = after, n = 0; i > 0 && n < MAX_OTHERS; i--, n++) {
 		const struct ht_mem_segment *g = &segments[h->segments[i - 1]];
 		if (g->device == device)
@@ -57,13 +57,13 @@ void ht_mem_pool_of_life(
         const struct ht_mem_history *h, const struct ht_mem_life *life, uint32_t ret_pool[2])
 {
 	const struct ht_trace *t = h->trace;
-	const struct ht_mem_event *event = life->alloc >= 0 ? &t->mem_events[life->alloc]
+	const struct ht_mem_event *event = life->alloc >= 0 ? &t->more->mem_events[life->alloc]
 	                                   : life->free_completed != HT_MEM_NEVER
-	                                           ? &t->mem_events[life->free_completed]
+	                                           ? &t->more->mem_events[life->free_completed]
 	                                           : NULL;
 	if (life->block != HT_NONE) {
 		const struct ht_mem_segment *g =
-		        &t->mem_segments[t->mem_blocks[life->block].segment];
+		        &t->more->mem_segments[t->more->mem_blocks[life->block].segment];
 		ret_pool[0] = g->pool[0];
 		ret_pool[1] = g->pool[1];
 		return;

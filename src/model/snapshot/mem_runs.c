@@ -274,21 +274,21 @@ static bool list_addresses(struct ht_mem_runs *r)
 {
 	const struct ht_trace *t = r->trace;
 	const struct ht_mem_device *d = r->d;
-	size_t n = d->n_lives + t->n_mem_segments, n_once = 0;
+	size_t n = d->n_lives + t->more->n_mem_segments, n_once = 0;
 	for (int64_t k = d->first; k < d->end; k++)
-		n += is_of_segment(&t->mem_events[k]);
+		n += is_of_segment(&t->more->mem_events[k]);
 	r->addrs = ht_arena_room(r->run->scratch, (2 * n + 1) * sizeof *r->addrs);
 	r->run_kind = ht_arena_room(r->run->scratch, (2 * n + 1) * sizeof *r->run_kind);
 	if (!r->addrs || !r->run_kind || 2 * n >= UINT32_MAX)
 		return false;
 	for (size_t i = 0; i < d->n_lives; i++)
 		add_range(r, d->lives[i].addr, d->lives[i].size);
-	for (size_t i = 0; i < t->n_mem_segments; i++)
-		if (t->mem_segments[i].device == d->device)
-			add_range(r, t->mem_segments[i].addr, t->mem_segments[i].total);
+	for (size_t i = 0; i < t->more->n_mem_segments; i++)
+		if (t->more->mem_segments[i].device == d->device)
+			add_range(r, t->more->mem_segments[i].addr, t->more->mem_segments[i].total);
 	for (int64_t k = d->first; k < d->end; k++)
-		if (is_of_segment(&t->mem_events[k]))
-			add_range(r, t->mem_events[k].addr, t->mem_events[k].size);
+		if (is_of_segment(&t->more->mem_events[k]))
+			add_range(r, t->more->mem_events[k].addr, t->more->mem_events[k].size);
 	/* where addresses came from does not matter, and kinds are written before they are read */
 	if (!ht_sort_keys(r->run->ctx->mem, r->addrs, r->run_kind, r->n_addrs))
 		return false;
@@ -359,8 +359,8 @@ enum ht_status ht_mem_runs_back_to(struct ht_mem_runs *r, int64_t k)
 			remove_block(r, &d->lives[r->n_begun - 1]);
 		if (ended)
 			add_block(r, &d->lives[ended - 1]);
-		if (is_of_segment(&r->trace->mem_events[i]))
-			undo_segment(r, &r->trace->mem_events[i]);
+		if (is_of_segment(&r->trace->more->mem_events[i]))
+			undo_segment(r, &r->trace->more->mem_events[i]);
 	}
 	return r->is_ok ? HT_OK : ht_fail_nomem(r->run->ctx);
 }

@@ -44,13 +44,13 @@ static void close_scope(struct scoping *s, const struct ht_mem_annotation *note)
 static enum ht_status order_notes(struct ht_run *run, uint32_t **ret_order)
 {
 	const struct ht_trace *t = run->trace;
-	size_t n = t->n_mem_annotations;
+	size_t n = t->more->n_mem_annotations;
 	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
 	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
 	if (!keys || !order)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = ht_sort_key_i64(t->mem_annotations[i].time_ns);
+		keys[i] = ht_sort_key_i64(t->more->mem_annotations[i].time_ns);
 		order[i] = i;
 	}
 	*ret_order = order;
@@ -63,19 +63,20 @@ static void place_events(struct scoping *s, const uint32_t *order)
 {
 	const struct ht_trace *t = s->t;
 	size_t next = 0;
-	for (size_t k = 0; k < t->n_mem_events; k++) {
-		const struct ht_mem_event *e = &t->mem_events[k];
-		if (k && e->device != t->mem_events[k - 1].device)
+	for (size_t k = 0; k < t->more->n_mem_events; k++) {
+		const struct ht_mem_event *e = &t->more->mem_events[k];
+		if (k && e->device != t->more->mem_events[k - 1].device)
 			next = s->n_open = s->scopes->n = 0;
-		while (next < t->n_mem_annotations &&
-		        t->mem_annotations[order[next]].time_ns <= e->time_ns) {
-			const struct ht_mem_annotation *note = &t->mem_annotations[order[next++]];
+		while (next < t->more->n_mem_annotations &&
+		        t->more->mem_annotations[order[next]].time_ns <= e->time_ns) {
+			const struct ht_mem_annotation *note =
+			        &t->more->mem_annotations[order[next++]];
 			(note->is_end ? close_scope : open_scope)(s, note);
 		}
 		s->scopes->of_event[k] = s->n_open ? s->open[s->n_open - 1] : HT_NONE;
 	}
-	while (next < t->n_mem_annotations) {
-		const struct ht_mem_annotation *note = &t->mem_annotations[order[next++]];
+	while (next < t->more->n_mem_annotations) {
+		const struct ht_mem_annotation *note = &t->more->mem_annotations[order[next++]];
 		(note->is_end ? close_scope : open_scope)(s, note);
 	}
 }
@@ -83,12 +84,12 @@ static void place_events(struct scoping *s, const uint32_t *order)
 enum ht_status ht_mem_scopes_find(struct ht_run *run, struct ht_mem_scopes *ret_scopes)
 {
 	const struct ht_trace *t = run->trace;
-	size_t n = t->n_mem_annotations + 1;
+	size_t n = t->more->n_mem_annotations + 1;
 	uint32_t *order = NULL;
 	*ret_scopes = (struct ht_mem_scopes){ .list = ht_arena_alloc(
 		                                      run->scratch, n * sizeof *ret_scopes->list) };
 	ret_scopes->of_event =
-	        ht_arena_room(run->scratch, (t->n_mem_events + 1) * sizeof(uint32_t));
+	        ht_arena_room(run->scratch, (t->more->n_mem_events + 1) * sizeof(uint32_t));
 	ret_scopes->paths = ht_arena_alloc(run->scratch, n * sizeof *ret_scopes->paths);
 	struct scoping s = { .t = t,
 		.scopes = ret_scopes,

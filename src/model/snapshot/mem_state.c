@@ -73,7 +73,7 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
 	bool ok =
 	        ht_mem_extents_at_end(&extents, t, d->device) && present_init(&p, run, d->n_lives);
 	for (int64_t i = d->end - 1; ok && i >= d->first && i > k; i--)
-		ok = ht_mem_extents_undo(&extents, &t->mem_events[i]);
+		ok = ht_mem_extents_undo(&extents, &t->more->mem_events[i]);
 	if (!ok)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < d->n_lives && d->lives[i].alloc <= k; i++)
@@ -149,11 +149,12 @@ static bool is_for_small(
 {
 	*ret_request = 0;
 	for (int64_t i = k + 1; i < d->end && i < k + 64; i++)
-		if (t->mem_events[i].action == HT_MEM_ALLOC) {
-			*ret_request = t->mem_events[i].size;
-			return ht_mem_round(t->mem_about, t->mem_events[i].size) <= SMALL_LIMIT;
+		if (t->more->mem_events[i].action == HT_MEM_ALLOC) {
+			*ret_request = t->more->mem_events[i].size;
+			return ht_mem_round(t->more->mem_about, t->more->mem_events[i].size) <=
+			       SMALL_LIMIT;
 		}
-	return t->mem_events[k].size <= HT_MEM_SMALL_SEGMENT;
+	return t->more->mem_events[k].size <= HT_MEM_SMALL_SEGMENT;
 }
 
 static void move_life(struct pools *p, const struct ht_mem_history *history,
@@ -163,11 +164,13 @@ static void move_life(struct pools *p, const struct ht_mem_history *history,
 	uint32_t id[2];
 	ht_mem_pool_of_life(history, life, id);
 	int64_t stream =
-	        life->block != HT_NONE ? t->mem_segments[t->mem_blocks[life->block].segment].stream
-	        : life->alloc >= 0     ? t->mem_events[life->alloc].stream
-	        : life->free_completed != HT_MEM_NEVER ? t->mem_events[life->free_completed].stream
-	                                               : 0;
-	bool is_small = ht_mem_round(t->mem_about, life->requested) <= SMALL_LIMIT;
+	        life->block != HT_NONE
+	                ? t->more->mem_segments[t->more->mem_blocks[life->block].segment].stream
+	        : life->alloc >= 0 ? t->more->mem_events[life->alloc].stream
+	        : life->free_completed != HT_MEM_NEVER
+	                ? t->more->mem_events[life->free_completed].stream
+	                : 0;
+	bool is_small = ht_mem_round(t->more->mem_about, life->requested) <= SMALL_LIMIT;
 	pool_at(p, stream, is_small, id)->active += sign * life->size;
 }
 
@@ -194,7 +197,7 @@ enum ht_status ht_mem_pressure_find(struct ht_run *run, const struct ht_mem_hist
 	for (; i_life < d->n_lives && d->lives[i_life].alloc == HT_MEM_BEFORE; i_life++)
 		move_life(&pools, history, &d->lives[i_life], 1);
 	for (int64_t k = d->first; k < d->end; k++) {
-		const struct ht_mem_event *e = &t->mem_events[k];
+		const struct ht_mem_event *e = &t->more->mem_events[k];
 		int64_t request;
 		uint32_t id[2];
 		if (ends[k - d->first])

@@ -94,7 +94,8 @@ static void add_step(const struct ht_trace *t, const struct ht_mem_device *d,
         struct ht_mem_steps *steps, int64_t number, int64_t end_ns)
 {
 	size_t n = (size_t)(d->end - d->first);
-	size_t at = HT_LOWER_BOUND(k, n, t->mem_events[d->first + (int64_t)k].time_ns <= end_ns);
+	size_t at =
+	        HT_LOWER_BOUND(k, n, t->more->mem_events[d->first + (int64_t)k].time_ns <= end_ns);
 	steps->list[steps->n++] =
 	        (struct ht_mem_step){ number, d->first + (int64_t)at - 1, end_ns };
 }
@@ -102,7 +103,7 @@ static void add_step(const struct ht_trace *t, const struct ht_mem_device *d,
 static enum ht_status steps_by_time(struct ht_run *run, const struct ht_mem_device *d,
         int64_t every_ns, struct ht_mem_steps *steps)
 {
-	const struct ht_mem_event *events = run->trace->mem_events;
+	const struct ht_mem_event *events = run->trace->more->mem_events;
 	int64_t first_ns = events[d->first].time_ns, last_ns = events[d->end - 1].time_ns;
 	int64_t n =
 	        first_ns == HT_NO_I64 || last_ns < first_ns ? 0 : (last_ns - first_ns) / every_ns;

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "model/memory/allocations.h"
 #include "model/memory/memory_samples.h"
+#include "store/trace_meta.h"
 
 #include <string.h>
 

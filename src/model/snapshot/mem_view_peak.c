@@ -122,8 +122,8 @@ static void put_oom(
 	ht_table_put_known(table, OOM_OUTSIDE_BYTES, oom->outside, HT_NO_I64);
 	ht_table_put_str(table, OOM_KEY, ht_mem_user_text(v->run, oom->stack));
 	ht_table_put_str(table, OOM_HELP,
-	        ht_mem_oom_help(
-	                ht_mem_oom_name(oom->class_), v->run->trace->mem_about->is_expandable));
+	        ht_mem_oom_help(ht_mem_oom_name(oom->class_),
+	                v->run->trace->more->mem_about->is_expandable));
 }
 
 enum ht_status ht_mem_view_oom(struct ht_mem_view *v)

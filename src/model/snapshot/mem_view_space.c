@@ -39,7 +39,8 @@ static void put_pressure(
 		ht_table_put_i64(table, FRAG_FREE_IN_PIECES_BYTES, p->free);
 	}
 	ht_table_put_str(table, FRAG_HELP,
-	        is_bad ? ht_mem_fragmentation_help(v->run->trace->mem_about->is_expandable) : NULL);
+	        is_bad ? ht_mem_fragmentation_help(v->run->trace->more->mem_about->is_expandable)
+	               : NULL);
 }
 
 enum ht_status ht_mem_view_fragmentation(struct ht_mem_view *v)
@@ -94,11 +95,11 @@ enum ht_status ht_mem_view_segments(struct ht_mem_view *v)
 {
 	const struct ht_trace *t = v->run->trace;
 	ht_table *table = v->table;
-	for (size_t i = 0; i < t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->mem_segments[i];
+	for (size_t i = 0; i < t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[i];
 		int64_t largest = 0;
 		for (uint32_t k = 0; k < g->n_blocks; k++) {
-			const struct ht_mem_block *b = &t->mem_blocks[g->first_block + k];
+			const struct ht_mem_block *b = &t->more->mem_blocks[g->first_block + k];
 			if (b->state == HT_MEM_INACTIVE && b->size > largest)
 				largest = b->size;
 		}
@@ -137,13 +138,13 @@ enum ht_status ht_mem_view_pools(struct ht_mem_view *v)
 {
 	const struct ht_trace *t = v->run->trace;
 	ht_table *table = v->table;
-	size_t n = t->n_mem_segments;
+	size_t n = t->more->n_mem_segments;
 	const struct ht_mem_segment **list =
 	        ht_arena_room(v->run->scratch, (n + 1) * sizeof(*list));
 	if (!list)
 		return ht_fail_nomem(v->run->ctx);
 	for (size_t i = 0; i < n; i++)
-		list[i] = &t->mem_segments[i];
+		list[i] = &t->more->mem_segments[i];
 	qsort(list, n, sizeof(*list), by_pool);
 	for (size_t i = 0, end; i < n; i = end) {
 		int64_t reserved = 0, allocated = 0, active = 0;

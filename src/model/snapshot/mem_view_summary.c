@@ -30,7 +30,7 @@ static enum ht_status mosaic_of(
 			if (life->free_completed != HT_MEM_NEVER)
 				deltas[life->free_completed - d->first] -= life->requested;
 		} else if (life->free_requested == HT_MEM_NEVER && life->block != HT_NONE &&
-		           t->mem_blocks[life->block].state == HT_MEM_ALLOCATED) {
+		           t->more->mem_blocks[life->block].state == HT_MEM_ALLOCATED) {
 			m.fixed += life->size;
 		}
 	}
@@ -46,7 +46,7 @@ static enum ht_status mosaic_of(
 static int64_t first_oom(const struct ht_trace *t, const struct ht_mem_device *d)
 {
 	for (int64_t k = d->first; k < d->end; k++)
-		if (t->mem_events[k].action == HT_MEM_OOM)
+		if (t->more->mem_events[k].action == HT_MEM_OOM)
 			return k;
 	return HT_MEM_BEFORE;
 }
@@ -60,8 +60,8 @@ static struct private_pools private_pools_of(
         const struct ht_trace *t, const struct ht_mem_device *d)
 {
 	struct private_pools pools = { 0 };
-	for (size_t i = 0; i < t->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->mem_segments[i];
+	for (size_t i = 0; i < t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[i];
 		if (g->device != d->device || (!g->pool[0] && !g->pool[1]))
 			continue;
 		pools.reserved = ht_add_sat(pools.reserved, g->total);
@@ -142,7 +142,8 @@ static void put_grounds(struct ht_mem_view *v, const struct conclusions *c)
 		ht_table_put_i64(table, SUMMARY_WANTED_BYTES, wanted);
 		ht_table_put_i64(table, SUMMARY_IN_PIECES_BYTES, c->worst.free);
 	}
-	ht_table_put_i64(table, SUMMARY_EXPANDABLE, v->run->trace->mem_about->is_expandable != 0);
+	ht_table_put_i64(
+	        table, SUMMARY_EXPANDABLE, v->run->trace->more->mem_about->is_expandable != 0);
 	ht_table_put_i64(table, SUMMARY_POOL_RESERVED_BYTES, c->pools.reserved);
 }
 
@@ -164,8 +165,9 @@ static void put_holder(ht_table *table, size_t column, const struct ht_mem_devic
 static void put_figures(struct ht_mem_view *v, const struct ht_mem_device *d)
 {
 	ht_table *table = v->table;
-	int64_t n_unread =
-	        d == v->history->devices ? (int64_t)v->run->trace->mem_about->n_entries_lost : 0;
+	int64_t n_unread = d == v->history->devices
+	                           ? (int64_t)v->run->trace->more->mem_about->n_entries_lost
+	                           : 0;
 	ht_table_put_i64(table, SUMMARY_RANK, v->run->rank);
 	ht_table_put_i64(table, SUMMARY_DEVICE, d->device);
 	ht_table_put_i64(table, SUMMARY_PEAK_ALLOCATED_BYTES,

@@ -26,7 +26,7 @@ enum ht_status ht_mem_view_events(struct ht_mem_view *v)
 		const struct ht_mem_device *d = &v->history->devices[i];
 		const struct ht_mem_span span = ht_mem_view_span(v, d);
 		for (int64_t k = span.first; k < span.end; k++) {
-			const struct ht_mem_event *e = &t->mem_events[k];
+			const struct ht_mem_event *e = &t->more->mem_events[k];
 			ht_table_row(table);
 			ht_table_put_i64(table, EVENT_RANK, v->run->rank);
 			ht_table_put_i64(table, EVENT_DEVICE, d->device);
@@ -83,7 +83,7 @@ static void count_event(const struct ht_mem_event *e, struct churn *c)
 static void count_waits(const struct ht_mem_view *v, const struct ht_mem_device *d,
         const struct ht_mem_steps *steps, struct churn *list)
 {
-	const struct ht_mem_event *events = v->run->trace->mem_events;
+	const struct ht_mem_event *events = v->run->trace->more->mem_events;
 	const struct ht_mem_span span = ht_mem_view_span(v, d);
 	for (size_t i = 0; i < d->n_lives; i++) {
 		const struct ht_mem_life *life = &d->lives[i];
@@ -128,7 +128,7 @@ enum ht_status ht_mem_view_churn(struct ht_mem_view *v)
 		for (size_t k = 0; k <= steps.n; k++)
 			for (int64_t end = k < steps.n ? steps.list[k].last + 1 : span.end;
 			        at < end; at++)
-				count_event(&v->run->trace->mem_events[at], &list[k]);
+				count_event(&v->run->trace->more->mem_events[at], &list[k]);
 		count_waits(v, d, &steps, list);
 		for (size_t k = 0; k < steps.n; k++)
 			put_churn(v, d, steps.list[k].number, &list[k]);

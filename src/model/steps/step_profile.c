@@ -8,7 +8,6 @@
 #include "model/steps/step_profile.h"
 #include "model/device/launch.h"
 #include "model/origin/find_origins.h"
-#include "model/origin/own_line.h"
 #include "model/policy.h"
 #include "model/rows/name_tree.h"
 #include "model/steps/step_time.h"
@@ -16,7 +15,7 @@
 #include "base/checked.h"
 #include "base/list.h"
 #include "base/search.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 
@@ -49,7 +48,7 @@ struct profile {
 	struct ht_frame frame;
 	struct ht_row_names names;
 	struct ht_origins origins;     /* by line */
-	uint8_t *traits;               /* by string id: enum trait */
+	uint8_t *waits;                /* by string id: may_wait */
 	struct line last[HT_N_PLACES]; /* that was numbered */
 	struct ht_step_time time;
 	int64_t *own_ns;       /* by row, of threads beside the steps' */
@@ -97,21 +96,17 @@ static bool find_place(const struct profile *p, uint32_t row, enum ht_place *ret
 
 /* ---- lines ---- */
 
-/* What a name is, looked at once, as names repeat. */
-enum trait { UNKNOWN, OWN_LINE, WAITS, NEITHER };
-
-static enum trait trait_of(const struct profile *p, uint32_t row)
+/* Each name is looked at once, as names repeat. */
+static bool may_wait(const struct profile *p, uint32_t row)
 {
+	enum { UNSEEN, NO, YES };
 	const struct ht_trace *t = p->trace;
 	if (t->name[row] == HT_NO_STR)
-		return NEITHER;
-	uint8_t *trait = &p->traits[t->name[row]];
-	const char *name = ht_str(t, t->name[row]);
-	if (*trait == UNKNOWN)
-		*trait = ht_is_own_line(name)           ? OWN_LINE
-		         : ht_may_wait_for_device(name) ? WAITS
-		                                        : NEITHER;
-	return *trait;
+		return false;
+	uint8_t *waits = &p->waits[t->name[row]];
+	if (*waits == UNSEEN)
+		*waits = ht_may_wait_for_device(ht_str(t, t->name[row])) ? YES : NO;
+	return *waits == YES;
 }
 
 static const char *line_of(const struct profile *p, uint32_t row, enum ht_place place)
@@ -125,9 +120,9 @@ static const char *line_of(const struct profile *p, uint32_t row, enum ht_place 
 			return origin.source;
 		row = gpu->launch;
 	} else if (t->kind[row] == HT_KIND_PYTHON) {
-		if (trait_of(p, row) == OWN_LINE)
+		if (ht_own_lines_has(&p->origins.own, t, row))
 			return ht_str(t, t->name[row]);
-	} else if (trait_of(p, row) == WAITS) {
+	} else if (may_wait(p, row)) {
 		return HT_WAITING_NAME;
 	}
 	uint32_t forward = ht_autograd_forward(&p->autograd, row);
@@ -375,8 +370,8 @@ static enum ht_status profile_init(struct ht_run *run, const struct ht_profile_o
 	if (with_autograd)
 		HT_TRY(ht_autograd_make(run, run->trace, &p->autograd));
 	if (options->by == HT_BY_LINE) {
-		p->traits = ht_arena_alloc(run->scratch, run->trace->n_string_offsets + 1);
-		if (!p->traits)
+		p->waits = ht_arena_alloc(run->scratch, run->trace->n_string_offsets + 1);
+		if (!p->waits)
 			return ht_fail_nomem(run->ctx);
 		HT_TRY(ht_origins_make(run, false, &p->origins));
 	}

@@ -9,6 +9,7 @@
 #include "model/run_memo.h"
 #include "base/checked.h"
 #include "base/search.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,8 @@
 #include "model/steps/step_time.h"
 #include "model/rows/selection.h"
 #include "base/search.h"
-#include "store/trace.h"
+#include "store/columns.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>

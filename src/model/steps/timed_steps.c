@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/numbers/stats.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "model/rows/row_ends.h"
 #include "model/rows/work_names.h"
-#include "store/trace.h"
+#include "store/columns.h"
 #include "store/tree.h"
 
 #include <stdlib.h>
@@ -70,16 +70,16 @@ static void sum_gpu(const struct ht_frame *frame, struct profile *profile)
 }
 
 /* What has time of its own: an annotation, or a function of the user's own code. */
-static bool is_named(const struct ht_trace *trace, uint32_t row, const void *known)
+static bool is_named(const struct ht_trace *trace, uint32_t row, const struct ht_own_lines *own)
 {
 	return trace->kind[row] == HT_KIND_ANNOTATION ? trace->name[row] != HT_NO_STR
-	                                              : ht_is_own_call(trace, row, known);
+	                                              : ht_own_lines_has(own, trace, row);
 }
 
-static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *known)
+static bool is_payer(const struct ht_trace *trace, uint32_t row, const void *own)
 {
 	return ht_kind_is_call(trace->kind[row]) || trace->kind[row] == HT_KIND_ANNOTATION ||
-	       is_named(trace, row, known);
+	       is_named(trace, row, own);
 }
 
 /* When calls of the host communicate, merged: whoever waits for them on another thread has nothing of his own to do. */
@@ -111,25 +111,24 @@ static enum ht_status sum_host(
 	const struct ht_trace *trace = frame->trace;
 	uint32_t *payer = NULL;
 	const int64_t *ends = NULL;
-	uint8_t *known = ht_arena_alloc(run->scratch, trace->n_string_offsets + 1);
-	if (!known)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, &known, run->scratch, &payer));
+	struct ht_own_lines own;
+	HT_TRY(ht_own_lines_make(run, trace, &own));
+	HT_TRY(ht_tree_nearest(run->ctx, trace, is_payer, &own, run->scratch, &payer));
 	struct comm_times comm = { 0 };
 	HT_TRY(ht_ends_find(run, trace, &ends));
 	HT_TRY(find_comm_times(run, trace, &comm));
 	for (size_t i = 0; i < frame->n_rows; i++) {
 		uint32_t row = frame->rows[i];
-		if (!is_payer(trace, row, &known))
+		if (!is_payer(trace, row, &own))
 			continue;
 		int64_t dur_ns = ends[row] - trace->ts_ns[row];
 		if (comm.n)
 			dur_ns -=
 			        ht_interval_within(comm.list, comm.n, trace->ts_ns[row], ends[row]);
-		if (is_named(trace, row, &known))
+		if (is_named(trace, row, &own))
 			see(trace, profile, row, dur_ns);
 		uint32_t up = payer[row];
-		if (up != HT_NONE && is_named(trace, up, &known))
+		if (up != HT_NONE && is_named(trace, up, &own))
 			ht_sum(&profile->ns[trace->name[up]], -dur_ns);
 	}
 	return HT_OK;

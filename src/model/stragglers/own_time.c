@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/numbers/stats.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <string.h>
 

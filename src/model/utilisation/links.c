@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "model/efficiency/peaks.h"
 #include "model/numbers/interval.h"
-#include "store/trace.h"
+#include "store/columns.h"
 
 #include <math.h>
 

@@ -8,6 +8,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/steps/step_roles.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,11 +114,11 @@ static void find_peak(const struct ht_op_calls *calls, struct ht_step_use *use)
 static int64_t count_devices(const struct maker *m)
 {
 	int64_t n = 0;
-	for (size_t i = 0; i < m->t->n_devices; i++) {
+	for (size_t i = 0; i < m->t->more->n_devices; i++) {
 		bool works = false;
 		for (size_t k = 0; k < m->calls->n && !works; k++)
 			works = m->t->gpu[m->calls->activities[m->calls->list[k].first]].device ==
-			        m->t->devices[i].id;
+			        m->t->more->devices[i].id;
 		n += works;
 	}
 	return n ? n : 1;
