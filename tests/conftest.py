@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+# pytest takes seconds to prepare our files, in each of its processes: kept beside them also where Python is told to keep nothing
+sys.dont_write_bytecode = False
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import support  # noqa: E402
