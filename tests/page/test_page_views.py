@@ -161,6 +161,8 @@ def test_views_open_with_a_sentence(site, tmp_path):
         {"at": place(found["train"], "queue", ""), "charts": 1, "heading": "Stream 7 has nothing queued for 93.1 % of the time, 2 launches at most"},
         {"at": place(found["train"], "sequences", ""), "charts": 1, "heading": "aten::_fused_adamw_ launches the same 3 kernels 2 times, 447 µs in all"},
         {"at": place(found["train"], "kernel-types", ""), "charts": 1},
+        {"at": place(found["train"], "distributed", ""), "heading": "No exposed communication in the steps"},
+        {"at": place(found["ddp"], "ranks", ""), "heading": "No rank delays the others in most steps"},
         {"at": place(found["train"], "communication", ""), "heading": "No communication kernels in the selection"},
         {"at": place(found["straggler"], "memory", ""), "heading": "No memory events: record with profile_memory=True"},
         {"at": place(found["cpu"], "annotations", ""), "heading": "No GPU activity in the selection"},

@@ -65,7 +65,8 @@ function useSaid(verb: string | undefined, query?: Query): Said | null {
   const app = useApp();
   const base = app.base?.generation ?? 0;
   const asked = useTable(app.run, verb ?? null, verb ? queryOf(app, verb, query) : {}, base);
-  const own = conclusionOf(asked.table);
+  // that there is nothing is a conclusion, too
+  const own = conclusionOf(asked.table) ?? asked.table?.findings?.find((finding) => finding.state === "none");
   // an empty table says why
   const why = asked.table?.rows.length === 0 ? asked.table.findings?.find((finding) => finding.kind === "note") : undefined;
   const silent = verb !== undefined && asked.table !== null && !own && !why;
