@@ -65,10 +65,14 @@ function useSaid(verb: string | undefined, query?: Query): Said | null {
   const app = useApp();
   const base = app.base?.generation ?? 0;
   const asked = useTable(app.run, verb ?? null, verb ? queryOf(app, verb, query) : {}, base);
-  const own = conclusionOf(asked.table);
-  const silent = verb !== undefined && asked.table !== null && !own;
+  // that there is nothing is a conclusion, too
+  const own = conclusionOf(asked.table) ?? asked.table?.findings?.find((finding) => finding.state === "none");
+  // an empty table says why
+  const why = asked.table?.rows.length === 0 ? asked.table.findings?.find((finding) => finding.kind === "note") : undefined;
+  const silent = verb !== undefined && asked.table !== null && !own && !why;
   const summary = useTable(app.run, silent ? "summary" : null, chosen(app, "summary"));
   if (own) return { finding: own, sentence: sentenceOf(own), next: nextOf(own) };
+  if (why) return { finding: null, sentence: sentenceOf(why), next: null };
   if (!silent || !summary.table) return null;
   const found = findingsOf(new Rows(summary.table)).find((one) => one.state === "found" && one.next?.verb === verb);
   return found ? { finding: null, sentence: found.heading, next: null } : null;
@@ -81,13 +85,12 @@ export function Head(props: {
   query?: Query; // as the view asks for it
   level?: 1 | 2;
   say?: (rows: Rows) => string | null; // of the table, where it concludes nothing itself
-  none?: string; // what is to be said of a table without rows
   cause?: (finding: TableFinding) => ComponentChildren; // more about what it concludes
   children?: ComponentChildren;
 }) {
   const app = useApp(), found = useSaid(props.verb, props.query), words = useWords();
-  const { table } = useTable(app.run, (props.say || props.none) && props.verb ? props.verb : null, props.verb ? queryOf(app, props.verb, props.query) : {}, app.base?.generation ?? 0);
-  const own = !table || found ? null : table.rows.length > 0 ? (props.say?.(new Rows(table)) ?? null) : props.none ? words(props.none) : null, said = found ?? (own ? { finding: null, sentence: own, next: null } : null);
+  const { table } = useTable(app.run, props.say && props.verb ? props.verb : null, props.verb ? queryOf(app, props.verb, props.query) : {}, app.base?.generation ?? 0);
+  const own = props.say && table && !found && table.rows.length > 0 ? props.say(new Rows(table)) : null, said = found ?? (own ? { finding: null, sentence: own, next: null } : null);
   const lead = typeof props.lead === "string" ? words(props.lead) : props.lead;
   const Title = props.level === 2 ? "h2" : "h1";
   return (

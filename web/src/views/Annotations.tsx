@@ -30,7 +30,7 @@ function mostWords(rows: Rows, device: string): string | null {
   const sums = rows.sumBy("annotation", "dur_ns"), all = sums.reduce((sum, [, ns]) => sum + ns, 0), [name, ns] = sums.reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
   if (all <= 0) return null;
   const share = human(ns / all, { type: "ratio", unit: null });
-  return name ? `${shortName(name, 60)}: ${share} of summed ${device} time inside it` : `${share} of summed ${device} time is outside of annotations`;
+  return name ? `${shortName(name, 60)} has ${share} of summed ${device} time` : `${share} of summed ${device} time is outside of annotations`;
 }
 
 function Stacks(props: { rows: Rows; several: boolean }) {
@@ -55,7 +55,7 @@ export function Annotations() {
   const group = route.query["group-by"] ?? "annotation";
   return (
     <>
-      <Head verb="kernel-annotations" query={{ "group-by": "annotation", source }} say={(rows) => mostWords(rows, deviceWord(run))} none="No GPU activity inside annotations"
+      <Head verb="kernel-annotations" query={{ "group-by": "annotation", source }} say={(rows) => mostWords(rows, deviceWord(run))}
         title="Annotations"
         lead="Device time inside user annotations: by the annotations around its launch, or by those drawn on the device."
       >

@@ -18,7 +18,7 @@ function mostWords(rows: Rows): string | null {
 export function Bandwidth() {
   return (
     <>
-      <Head verb="memory-bandwidth" say={mostWords} none="No memcpy or memset recorded" title="Copy bandwidth" lead="How fast copies between host and device, and memset, are." />
+      <Head verb="memory-bandwidth" say={mostWords} title="Copy bandwidth" lead="How fast copies between host and device, and memset, are." />
       <Series
         verb="memory-bandwidth"
         column="memory_bw_gbps"

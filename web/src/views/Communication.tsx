@@ -74,7 +74,7 @@ function SizesAndRates() {
               dots={rows.all.map((row) => ({
                 name: `${label(rows, row)}, rank ${rows.text(row, "rank")}`,
                 kind: rows.text(row, "kind"),
-                color: SERIES[kinds.indexOf(rows.text(row, "kind")) % SERIES.length] ?? classColor("communication"),
+                color: (kinds.length > 1 ? SERIES[kinds.indexOf(rows.text(row, "kind")) % SERIES.length] : null) ?? classColor("communication"), // one kind has the colour of its class
                 x: rows.number(row, "bytes") ?? 0,
                 y: rows.number(row, "busbw_gb_per_s") ?? 0,
               }))}

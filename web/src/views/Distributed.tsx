@@ -26,9 +26,10 @@ export const place = (rows: Rows, row: Row) => {
 function exposedWords(rows: Rows): string | null {
   const shares = rows.all.flatMap((row) => rows.number(row, "exposed_share") ?? []), sum = (name: string) => rows.all.reduce((all, row) => all + (rows.number(row, name) ?? 0), 0);
   if (shares.length === 0) return null;
+  if (Math.max(...shares) === 0) return "No exposed communication in the steps";
   const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => human(share, { type: "ratio", unit: null }));
   const waits = rows.any("exposed_wait_ns") ? (sum("exposed_wait_ns") > sum("exposed_transfer_ns") ? ", most of it waiting for another rank" : ", most of it transfer") : "";
-  return `Communication is exposed for ${least === most ? least : `${least} to ${most}`} of a rank's ${rows.all.some((row) => rows.cell(row, "step") !== null) ? "step" : "steps"}${most === "0 %" ? "" : waits}`;
+  return `Communication is exposed for ${least === most ? least : `${least} to ${most}`} of a rank's ${rows.all.some((row) => rows.cell(row, "step") !== null) ? "step" : "steps"}${waits}`;
 }
 
 const WAITING: readonly Part[] = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of GPU work: their shares, the kernels that cost most of each kind on each rank, and how even one kernel is
 // over ranks.
-import { shortName } from "../ui/format";
+import { human, shortName } from "../ui/format";
 import { classColor } from "../ui/colors";
 import { Bars } from "../ui/charts";
 import { MinMaxBars } from "../ui/charts";
@@ -12,7 +12,7 @@ import { Ask, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkTo, linkWith } from "../app/route";
 import type { Row, Rows } from "../app/rows";
 import { kernelColor, typeClass } from "./names";
-import { rankList } from "./ranks";
+import { deviceWord, rankList } from "./ranks";
 
 function TypeShares() {
   const { route } = useApp();
@@ -135,14 +135,20 @@ function OneKind(props: { rows: Rows }) {
   );
 }
 
+// Where none takes most.
+function largestWords(rows: Rows, device: string): string | null {
+  const sums = rows.sumBy("name", "sum_ns"), all = sums.reduce((sum, [, ns]) => sum + ns, 0), [name, ns] = sums.reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  return all > 0 ? `No single hotspot; largest: ${shortName(name, 60)}, ${human(ns / all, { type: "ratio", unit: null })} of summed ${device} time` : null;
+}
+
 export function KernelTypes() {
-  const { route } = useApp();
+  const { route, run } = useApp();
   const by = route.query.by ?? "rank";
   const open = (rows: Rows, row: Row) =>
     go(linkWith(route, { kernel: rows.text(row, "name"), type: rows.text(row, "kernel_type") }));
   return (
     <>
-      <Head verb="kernel-breakdown"
+      <Head verb="kernel-breakdown" say={(rows) => largestWords(rows, deviceWord(run))}
         title="Kernel types"
         lead="What kinds of work fill the device's busy time, which kernels cost most of each, and whether it is even over ranks."
       />

@@ -321,7 +321,7 @@ function Model(props: { rows: Rows }) {
 function mostWords(rows: Rows, device: string): string | null {
   const onDevice = rows.any("device_self_ns"), sums = rows.sumBy("name", onDevice ? "device_self_ns" : "host_self_ns");
   const all = sums.reduce((sum, [, ns]) => sum + ns, 0), [name, ns] = sums.reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
-  return all > 0 ? `${shortName(name, 60)}: ${human(ns / all, { type: "ratio", unit: null })} of ${onDevice ? device : "CPU"} time in modules, without those inside it` : null;
+  return all > 0 ? `${shortName(name, 60)} takes ${human(ns / all, { type: "ratio", unit: null })} of ${onDevice ? device : "CPU"} time inside modules` : null;
 }
 
 export function Modules() {
@@ -333,7 +333,7 @@ export function Modules() {
   );
   return (
     <>
-      <Head verb="modules" say={(rows) => mostWords(rows, deviceWord(run))} none="No modules of the model recorded"
+      <Head verb="modules" say={(rows) => mostWords(rows, deviceWord(run))}
         title="Modules"
         lead="Which modules of the model take the time, forward and backward, in the order of the model."
       />

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which sequences of kernels an operator launches again and again: candidates for fusing.
 import { useState } from "preact/hooks";
-import { shortName } from "../ui/format";
+import { nsText, shortName } from "../ui/format";
 import { useApp } from "../app/context";
 import { Head } from "../app/Head";
 import { Ask, VerbTable } from "../app/parts";
 import { go, linkTo, linkWith } from "../app/route";
+import type { Row, Rows } from "../app/rows";
 import { TopBars } from "./TopBars";
 
 function Pattern(props: { pattern: string }) {
@@ -45,13 +46,19 @@ function Find() {
   );
 }
 
+// The sequence with most time on the device.
+function mostWords(rows: Rows): string | null {
+  const row = rows.all.reduce<Row | null>((a, b) => (a && (rows.number(a, "gpu_ns") ?? 0) >= (rows.number(b, "gpu_ns") ?? 0) ? a : b), null);
+  return row ? `${shortName(rows.text(row, "operator"), 60)} launches the same ${rows.text(row, "kernels")} kernels ${rows.text(row, "count")} times, ${nsText(rows.number(row, "gpu_ns") ?? 0)} in all` : null;
+}
+
 export function Sequences() {
   const { route } = useApp();
   const [pattern, setPattern] = useState<string | null>(null);
   const query = { operator: route.query.operator, "min-length": route.query["min-length"] };
   return (
     <>
-      <Head verb="kernel-sequences"
+      <Head verb="kernel-sequences" query={query} say={mostWords}
         title="Kernel sequences"
         lead="Which sequences of kernels an operator launches again and again. Click on a row to see the sequence."
       >

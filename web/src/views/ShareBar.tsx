@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A share as a small bar with its number.
 import { human } from "../ui/format";
-import { classColor } from "../ui/colors";
 
 export function ShareBar(props: { share: number | null; color?: string; width?: number }) {
   if (props.share === null) return <>–</>;
@@ -12,7 +11,7 @@ export function ShareBar(props: { share: number | null; color?: string; width?: 
           class="share-bar"
           style={{
             width: `${Math.max(0, Math.min(1, props.share)) * 100}%`,
-            background: props.color ?? classColor("communication"),
+            background: props.color ?? "var(--dim)", // of no class
           }}
         />
       </span>

@@ -7,7 +7,7 @@ export function stackClass(name: string): "python" | "host" {
 
 // The class that the name of GPU work suggests, for colour only: what is counted as communication is the engine's.
 export function kernelClass(name: string): "communication" | "memory" | "compute" {
-  if (/^(nccl|rccl|hcom|hccl|gloo:|c10d::)|AllReduce|AllGather|ReduceScatter/i.test(name)) return "communication";
+  if (/^(nccl|rccl|hcom|hccl|gloo:|c10d::|record_param_comms)|AllReduce|AllGather|ReduceScatter/i.test(name)) return "communication";
   return /^(Memcpy|Memset)/i.test(name) ? "memory" : "compute";
 }
 
