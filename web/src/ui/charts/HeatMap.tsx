@@ -62,7 +62,7 @@ export function HeatMap(props: HeatMapProps) {
             show(e, `${rows[row]} · ${bins.names[column]}`, [{ name: most ?? props.of ?? "value", value: full(bins.values[row]?.[column] ?? null, unit) }]);
           }} onMouseLeave={hide} onClick={e => { const place = at(e); if (place) props.onClick?.(place[0], bins.at[place[0]]?.[place[1]] ?? 0); }} />
         <div class="ht-heat-key"><span>{shown(least, unit)}</span><i /><span>{shown(most, unit)}</span>
-          {unsure > 0 ? <span>pale: within the clock uncertainty, at most ±{shown(unsure, unit)}</span> : null}</div>
+          {unsure > 0 ? <span>pale: within the clock uncertainty of two ranks, at most ±{shown(unsure, unit)}</span> : null}</div>
       </div>
       {tip}
     </Frame>
