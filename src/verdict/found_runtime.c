@@ -140,14 +140,13 @@ void ht_tell_recompilations(struct ht_telling *s)
 {
 	struct ht_finding f = ht_finding("recompilation", HT_STATE_FOUND);
 	const char *id = NULL, *reason = NULL;
-	int64_t n = 0, ns = 0, longest = -1;
+	int64_t n = 0, longest = -1;
 	for (size_t i = 0; i < s->f.parts->n; i++) {
 		const struct ht_part *part = &s->f.parts->list[i];
 		const ht_table *t = part->facts[HT_FOUND_COMPILE];
 		for (size_t row = 0; row < ht_table_n_rows(t); row++) {
 			int64_t time = ht_table_i64(t, row, HT_COMPILE_NS);
 			ht_sum(&n, ht_table_i64(t, row, HT_COMPILE_N));
-			ht_sum(&ns, time);
 			ht_finding_event(&f, part->rank, ht_table_i64(t, row, HT_COMPILE_ROW));
 			if (time <= longest)
 				continue;
@@ -161,7 +160,7 @@ void ht_tell_recompilations(struct ht_telling *s)
 	if (!n)
 		return;
 	ht_finding_subject(&f, "compilation", id);
-	ht_finding_value(&f, (double)ns, "ns");
+	ht_finding_value(&f, (double)ht_found_compile_ns(&s->f), "ns");
 	ht_finding_count(&f, "n", n);
 	ht_finding_text(&f, "guard", reason);
 	ht_finding_next(&f, "attribution");

@@ -431,12 +431,10 @@ static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
 	enum ht_status status = HT_OK;
 	for (size_t i = 0; status == HT_OK && i < a.n; i++) {
 		struct ht_origin origin;
-		uint32_t row = row_of(&a, i), forward = HT_NONE;
+		uint32_t row = row_of(&a, i);
 		int64_t ns = origin_at(&a, i, &origin);
-		if (!origin.source && a.origins.lines)
-			forward = ht_attribution_forward(&attribution, row);
 		status = pool_origin(&pooled, ht_str(t, t->name[row]), &origin,
-		        forward == HT_NONE ? NULL : ht_line_around(t, a.origins.lines, forward),
+		        origin.source ? NULL : ht_forward_line(&attribution, a.origins.lines, row),
 		        ns);
 	}
 	if (status == HT_OK)

@@ -73,9 +73,7 @@ struct forwards {
 /* NULL: not known, or no memory. */
 static const char *find_forward(struct ht_run *run, struct forwards *f, uint32_t row)
 {
-	uint32_t forward = ht_attribution_forward(&f->attribution, row);
-	const char *line =
-	        forward == HT_NONE ? NULL : ht_line_around(run->trace, f->origins->lines, forward);
+	const char *line = ht_forward_line(&f->attribution, f->origins->lines, row);
 	if (line && line != f->last) {
 		f->last = line;
 		f->text = ht_arena_printf(run->scratch, HT_BACKWARD_OF "%s", line);
@@ -100,7 +98,7 @@ enum ht_status ht_work_lines_put(struct ht_run *run, ht_table *table)
 		if (t->gpu[i].class_ == HT_CLASS_COMM)
 			continue;
 		ht_origin_get(&origins, i, &origin);
-		if (!origin.source && origins.lines)
+		if (!origin.source)
 			origin.source = find_forward(run, &forwards, t->gpu[i].row);
 		if (origin.source)
 			list[n++] = (struct launched){ t->name[t->gpu[i].row], NULL, origin.source,

@@ -56,6 +56,13 @@ const char *ht_line_around(const struct ht_trace *t, const uint32_t *lines, uint
 	return !lines || lines[row] == HT_NONE ? NULL : ht_str(t, t->name[lines[row]]);
 }
 
+const char *ht_forward_line(
+        const struct ht_attribution *attribution, const uint32_t *lines, uint32_t row)
+{
+	uint32_t forward = lines ? ht_attribution_forward(attribution, row) : HT_NONE;
+	return forward == HT_NONE ? NULL : ht_line_around(attribution->trace, lines, forward);
+}
+
 static enum ht_fused_via via_of(const struct ht_compiled_call *call)
 {
 	if (!ht_text_starts(call->name, "triton_"))

@@ -144,5 +144,9 @@ enum ht_status ht_lines_make(struct ht_run *run, const struct ht_trace *trace,
         const struct ht_own_lines *own, const uint32_t **ret_lines) HT_MUST_USE;
 /* The line of the user's own code around a host row: "file.py(30): forward"; NULL: none is recorded. */
 const char *ht_line_around(const struct ht_trace *trace, const uint32_t *lines, uint32_t row);
+struct ht_attribution;
+/* The line around the forward operator whose gradient a row computes (HT_ATTRIBUTE_FORWARD); NULL: none is known. */
+const char *ht_forward_line(
+        const struct ht_attribution *attribution, const uint32_t *lines, uint32_t row);
 
 #endif
