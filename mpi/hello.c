@@ -16,9 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define MAGIC "holotrac"
-#define ORDER ((uint64_t)0x0102030405060708)
+/* Many launchers kill all when one ends: those that say nothing leave the first this time to say why. */
+#define SAYING_SECONDS 1
+#define MAGIC          "holotrac"
+#define ORDER          ((uint64_t)0x0102030405060708)
 
 /* 192 bytes in every version. */
 struct hello {
@@ -62,6 +65,8 @@ bool hello_is_met(void)
 		cli_say("%ld processes were started, but they do not find each other. This program is built "
 		        "with %s: use the mpirun of that, or with srun --mpi=pmix or --mpi=pmi2",
 		        n_told, version);
+	else
+		sleep(SAYING_SECONDS);
 	return false;
 }
 
