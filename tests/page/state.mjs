@@ -123,7 +123,15 @@ try {
   await page.locator("figure.ht-chart canvas").click({ position: { x: 200, y: 40 } });
   await includes(page, "/timeline?");
 
+  // the address is another one, and that is not drawn yet: a movement that is written down now does not call back
+  await settle(page);
+  await page.evaluate(text => history.replaceState(history.state, "", text), at("straggler", "overview"));
+  await page.keyboard.press("w");
+  await page.evaluate(() => new Promise(done => setTimeout(done, 500))); // more than it waits before it writes
+  check("left", await hash(page), at("straggler", "overview"));
+
   // the verdict's evidence opens
+  await go(page, at("straggler", "kernels"));
   await go(page, at("straggler", "overview"));
   await page.locator(".verdict .evidence a").first().click();
   await settle(page);

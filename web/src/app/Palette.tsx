@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One box that finds: views, analyses, runs, operators and kernels of the run, and events by name.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Cell, Found, Table } from "../model";
 import { shortName } from "../ui/format";
 import { get, runPath } from "./api";
@@ -131,8 +131,7 @@ export function Palette(props: { close: () => void }) {
   const [at, setAt] = useState(0);
   const box = useRef<HTMLInputElement>(null);
   const hits = useHits(text);
-  useEffect(() => box.current?.focus(), []);
-  useEffect(() => setAt(0), [text]);
+  useLayoutEffect(() => box.current?.focus(), []); // before the next key: what is typed at once belongs here
   const open = (hit: Hit | undefined) => {
     if (!hit) return;
     go(hit.link);
@@ -165,7 +164,10 @@ export function Palette(props: { close: () => void }) {
           aria-activedescendant={`hit-${at}`}
           placeholder="Events, operators, kernels, views, runs"
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            setAt(0);
+          }}
           onKeyDown={press}
         />
         <HitList hits={hits} at={at} setAt={setAt} open={open} />

@@ -101,13 +101,11 @@ function arrive(traversed: boolean, before: Route): Route {
   return next;
 }
 
+// Told at once: the event of `location.hash = link` comes later, and what is drawn until then has the old place.
 export function go(link: string, replace = false): void {
-  if (replace) {
-    history.replaceState(history.state, "", link);
-    dispatchEvent(new HashChangeEvent("hashchange"));
-  } else {
-    location.hash = link;
-  }
+  if (replace) history.replaceState(history.state, "", link);
+  else if (link !== location.hash) history.pushState(null, "", link);
+  dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 let entries = Date.now(); // grows over reloads

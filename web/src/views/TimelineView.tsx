@@ -27,7 +27,9 @@ export function TimelineView() {
   const { route, run, base } = useApp(), said = useVerdict();
   // what the URL says by now, which may be newer than what is drawn: two changes can come before the next frame
   const change = (what: Change, replace?: boolean) => {
-    const query = { ...(route.query.span ? { span: route.query.span } : {}), ...parseRoute(location.hash).query };
+    const now = parseRoute(location.hash);
+    if (now.view !== route.view || (now.run && now.run !== route.run)) return; // somebody has left: what was about to be written down comes late
+    const query = { ...(route.query.span ? { span: route.query.span } : {}), ...now.query };
     go(linkWith({ ...route, query }, what), replace ?? true);
   };
   const { from, to, rank, twin } = route.query;
