@@ -132,7 +132,8 @@ bench: ## measure against the yardsticks; prints the table
 
 dist: ## static programs, source archive and wheels with checksums in dist/, tested
 	@tools/setup dist
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory configure
+	@ninja -C $(BUILD) --quiet holotrace
 	@$(PYTHON) tools/dist
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/dist
 
