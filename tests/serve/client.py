@@ -71,8 +71,8 @@ class Server:
     def runs(self, **query):
         return self.ask("/api/v1/runs" + ("?" + urllib.parse.urlencode(query) if query else "")).json()
 
-    def until(self, holds, seconds=60):
-        """The runs, as soon as something holds of them."""
+    def until(self, holds, seconds=60, every=0.03):
+        """The runs, as soon as something holds of them. Each look costs the server time for all files that it has."""
         last = None
 
         def held():
@@ -81,7 +81,7 @@ class Server:
             return last if holds(last) else None
 
         try:
-            return support.wait_until(held, seconds, every=0.03)
+            return support.wait_until(held, seconds, every)
         except AssertionError:
             raise AssertionError(f"never held; the last answer was {json.dumps(last, indent=1)}") from None
 

@@ -666,7 +666,7 @@ def test_files_of_one_folder_cost_what_they_are(tmp_path):
             old(cache / f"{i:032x}.htc", b"x" * 4096)
         os.utime(folder / "all", (time.time() - 60,) * 2)
         with serving(folder, "--cache-dir", cache, "--cache-max", str(2 * n * 4096)) as server:
-            ready = server.until(lambda runs: runs["runs"] and runs["runs"][0]["state"] == "ready", 120)
+            ready = server.until(lambda runs: runs["runs"] and runs["runs"][0]["state"] == "ready", 120, every=0.5)
             assert len(ready["runs"][0]["workers"]) == n
             took[n] = cpu_seconds(server.process.pid)
     assert took[many] < 8 * max(took[few], 0.1), took
