@@ -18,6 +18,15 @@ static inline int64_t ht_add_sat(int64_t a, int64_t b)
 	return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/* A number that is cut to a whole one; what no number of 64 bits is near to is the last of them, and what is none is 0. */
+static inline int64_t ht_cut_sat(double value)
+{
+	const double end = 9223372036854775808.0;
+	if (!(value > -end && value < end))
+		return value >= end ? INT64_MAX : value <= -end ? INT64_MIN : 0;
+	return (int64_t)value;
+}
+
 static inline int64_t ht_sub_sat(int64_t a, int64_t b)
 {
 	int64_t difference;

@@ -4,6 +4,7 @@
  */
 #include "job/event_rows.h"
 
+#include "base/checked.h"
 #include "job/event_flags.h"
 #include "model/efficiency/row_costs.h"
 #include "model/rows/autograd.h"
@@ -87,7 +88,7 @@ static void put_memory_time(const struct ht_trace *t, const struct ht_op_calls *
 	for (size_t i = 0; i < call->n && sum > 0; i++) {
 		uint32_t row = t->gpu[calls->activities[call->first + i]].row;
 		double share = (double)t->dur_ns[row] / sum;
-		memory_ns[row] = (int64_t)(1e9 * share * (double)call->cost.bytes / peaks->bytes);
+		memory_ns[row] = ht_cut_sat(1e9 * share * (double)call->cost.bytes / peaks->bytes);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "verdict/slow_steps.h"
 #include "verdict/words.h"
+#include "base/checked.h"
 #include "base/sort.h"
 #include "model/clocks/clocks.h"
 #include "table/optional.h"
@@ -272,7 +273,7 @@ enum ht_status ht_found_path(struct ht_findings *f)
 
 static int64_t part_of(double share, int64_t whole_ns, int64_t most_ns)
 {
-	int64_t ns = (int64_t)(share * (double)whole_ns);
+	int64_t ns = ht_cut_sat(share * (double)whole_ns);
 	return ns < most_ns ? ns : most_ns;
 }
 

@@ -102,7 +102,7 @@ static void say_phase(struct ht_telling *s, const char *phase, const struct phas
 	ht_finding_ns(&f, "p99", number(p, HT_SERVING_P99_NS));
 	ht_finding_count(&f, "n", n);
 	if (tokens != HT_NO_I64 && wall > 0)
-		ht_finding_count(&f, "rate", (int64_t)((double)tokens * 1e9 / (double)wall + 0.5));
+		ht_finding_count(&f, "rate", ht_cut_sat((double)tokens * 1e9 / (double)wall + 0.5));
 	if (requests != HT_NO_I64)
 		ht_finding_count(&f, "requests", (requests + n / 2) / n);
 	if (wall > 0 && n > 1)

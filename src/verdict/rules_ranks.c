@@ -182,7 +182,8 @@ static struct gap largest_gap(const struct ht_advice *a)
 		struct gap transfer = gap_of(a, 2, true);
 		comm = transfer.ns < comm.ns ? transfer : comm;
 	} else {
-		least_ns = 2 * ht_add_sat(computing.ns, idle.ns);
+		least_ns = ht_add_sat(computing.ns, idle.ns);
+		ht_sum(&least_ns, least_ns);
 	}
 	return comm.ns > least_ns ? comm : cause;
 }

@@ -153,6 +153,9 @@ static inline ht_ctx *fuzz_common_ctx(void)
 #define FUZZ_MAX_TEXT ((size_t)1 << 20)
 
 /* Read a file by one reader, NULL: by whoever knows it. */
+/* Inputs that were traces: a target that meets none tries nothing. */
+static unsigned fuzz_n_read;
+
 static inline enum ht_status fuzz_read_once(const char *path, const char *reader)
 {
 	static const struct ht_kernel_rules rules;
@@ -162,6 +165,7 @@ static inline enum ht_status fuzz_read_once(const char *path, const char *reader
 	ht_ctx *ctx = fuzz_common_ctx();
 	struct ht_trace *trace;
 	enum ht_status status = ht_read_trace(ctx, path, &options, &rules, &trace, NULL);
+	fuzz_n_read += status == HT_OK;
 	if (status == HT_OK)
 		ht_trace_release(trace);
 	else
@@ -177,6 +181,7 @@ static inline enum ht_status fuzz_open(
 		.no_cache = !cache_dir, .cache_dir = cache_dir, .own = &own
 	};
 	enum ht_status status = ht_open(ctx, &path, 1, &options, ret_set);
+	fuzz_n_read += status == HT_OK;
 	if (status != HT_OK)
 		FUZZ_REQUIRE(ht_error(ctx)->message && *ht_error(ctx)->message);
 	return status;

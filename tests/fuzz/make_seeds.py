@@ -293,29 +293,6 @@ def recordings():
         yield text[:4000]
 
 
-def parts(texts):
-    """The part of one rank, or of some, by every analysis."""
-    said = json.loads(support.output("help", "--json"))
-    with tempfile.TemporaryDirectory() as folder:
-        names = [f"{i}.json" for i in range(len(texts))]
-        for name, text in zip(names, texts):
-            (pathlib.Path(folder) / name).write_bytes(text)
-        only = names[0]
-        for verb in said["verbs"]:
-            if verb["kind"] != "analysis" or not verb["n_sets"]:
-                continue
-            for options in ([], ["--by", "path"]) if verb["name"] == "diff" else ([],):
-                traces = ["--base", only, "--test", only] if verb["name"] == "gate" else [only] * verb["n_sets"]
-                if verb["n_sets"] == 1:
-                    traces = [f"{i}={name}" for i, name in enumerate(names)]
-                elif len(names) > 1:
-                    continue
-                done = subprocess.run([support.EXE, "part", verb["name"], *options, "-o", "x.part", *traces], cwd=folder,
-                                      env=support.environment(), stderr=subprocess.DEVNULL)
-                if done.returncode == 0:
-                    yield (pathlib.Path(folder) / "x.part").read_bytes()
-
-
 def mutate(text, seed):
     """Damage of the kind that real writers and disks do."""
     random.seed(seed)
@@ -405,8 +382,9 @@ def main():
     write("wire", requests())
     databases = [database(tables)[16:] for tables in DATABASES]
     write("db", databases + [mutate(d, i) for i, d in enumerate(databases)])
-    job = [text for text in plain if text.count(b"ncclDevKernel") > 1][:1] * 2
-    write("bundle", [*parts(real[:1]), *parts(job)])
+    # one of each analysis as it is, some with a byte changed, and what is none
+    write("bundle", [bytes([i]) for i in range(100)] + [bytes([i]) + at.to_bytes(4, "little") + b"\xff" for i in range(0, 100, 3)
+                                                        for at in (200 + 7 * i, 400 + 11 * i)] + [b"\xf0holotrace bundle 4\n"])
     write_execution_traces()
     snapshots = [pickle.dumps(SNAPSHOT, protocol) for protocol in (2, 4, 5)] + [json.dumps(SNAPSHOT).encode()]
     write("snapshot", snapshots + [mutate(s, i) for i, s in enumerate(snapshots)])

@@ -113,30 +113,39 @@ int target_zstd(const uint8_t *data, size_t size);
 		(void)state;                                                                       \
 		replay(#name, target_##name);                                                      \
 	}
+/* Of those that read traces some seed is one: else the target, or its seeds, are not of today, and nothing is tried. */
+#define REPLAY_READER(name)                                                                        \
+	static void replay_##name(void **state)                                                    \
+	{                                                                                          \
+		(void)state;                                                                       \
+		fuzz_n_read = 0;                                                                   \
+		replay(#name, target_##name);                                                      \
+		assert_true(fuzz_n_read > 0);                                                      \
+	}
 REPLAY(attach)
 REPLAY(bundle)
-REPLAY(cache)
+REPLAY_READER(cache)
 REPLAY(chakra)
-REPLAY(convert)
+REPLAY_READER(convert)
 REPLAY(csv)
-REPLAY(db)
+REPLAY_READER(db)
 REPLAY(et)
-REPLAY(events)
-REPLAY(gzip)
+REPLAY_READER(events)
+REPLAY_READER(gzip)
 REPLAY(history)
 REPLAY(iterations)
 REPLAY(lists)
 REPLAY(mcp)
-REPLAY(perfetto)
-REPLAY(read)
-REPLAY(rows)
+REPLAY_READER(perfetto)
+REPLAY_READER(read)
+REPLAY_READER(rows)
 REPLAY(scan)
 REPLAY(share)
-REPLAY(snapshot)
+REPLAY_READER(snapshot)
 REPLAY(sql)
-REPLAY(tables)
+REPLAY_READER(tables)
 REPLAY(where)
-REPLAY(zstd)
+REPLAY_READER(zstd)
 
 int main(void)
 {

@@ -467,7 +467,7 @@ static void fold(struct compare *compare, const struct entry *entry)
 	others->row.n_names++;
 	others->has_change |= entry->chance <= compare->limit;
 	for (size_t side = 0; side < 2; side++) {
-		others->row.count[side] += row.count[side];
+		ht_sum(&others->row.count[side], row.count[side]);
 		ht_sum(&others->row.ns[side], row.ns[side]);
 	}
 	for (size_t i = 0; i < samples->n_touched[1]; i++)

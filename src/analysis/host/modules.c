@@ -116,7 +116,7 @@ static enum ht_status note_shares(const struct ht_parts *parts, ht_table *table)
 	if (!all)
 		return HT_OK;
 	/* that an annotation is a module, nobody says */
-	int64_t exact = ns[HT_MODULE_EXACT_NS] - ns[HT_MODULE_ANNOTATION_NS];
+	int64_t exact = ht_sub_sat(ns[HT_MODULE_EXACT_NS], ns[HT_MODULE_ANNOTATION_NS]);
 	HT_TRY(ht_table_add_note(table,
 	        "GPU activity by module: %s exact, %s aligned with a recording, shared or between others, %s in no module",
 	        ht_share_text((double)exact / (double)all).text,

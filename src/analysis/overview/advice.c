@@ -65,6 +65,7 @@
  * Example: steps of 100 us, of which 40 are in a data loader and nothing else: data-loading fires with 40 us, 40 %.
  */
 #include "analysis/analysis.h"
+#include "base/checked.h"
 #include "verdict/make_findings.h"
 #include "verdict/rank_facts.h"
 #include "verdict/rules.h"
@@ -246,7 +247,7 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	ht_finding_ratio(&v.f, "threshold", 0.5);
 	v.i_part = p;
 	v.row = launch.is_known ? launch.row : HT_NO_I64;
-	v.step_cost_ns = (int64_t)((1 - gpu->least) * (double)ht_findings_mean_step(&a->f));
+	v.step_cost_ns = ht_cut_sat((1 - gpu->least) * (double)ht_findings_mean_step(&a->f));
 	return v;
 }
 
@@ -305,7 +306,9 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 		struct ht_rule_fact idle = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
 		struct ht_rule_fact way = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
 		if (under_way)
-			idle.part = ht_add_sat(idle.part - idle.aux[0] - idle.aux[1], way.part);
+			idle.part = ht_add_sat(
+			        ht_sub_sat(ht_sub_sat(idle.part, idle.aux[0]), idle.aux[1]),
+			        way.part);
 		if (under_way && idle.row == HT_NO_I64)
 			idle.row = way.row;
 		if (idle.is_known &&

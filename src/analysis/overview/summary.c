@@ -608,9 +608,10 @@ static void add_slow_cause(
 	                                              : NULL;
 	int64_t n_slow = (int64_t)(f->slow.n - f->slow.n_echoes),
 	        compile_ns = ht_found_compile_ns(f);
-	if (2 * compile_ns >= cause->ns * n_slow && part.bound == BOUND_HOST)
+	__int128 all_ns = (__int128)cause->ns * n_slow;
+	if ((__int128)2 * compile_ns >= all_ns && part.bound == BOUND_HOST)
 		name = ht_term("recompiling");
-	else if (2 * slow->ns < cause->ns * n_slow)
+	else if ((__int128)2 * slow->ns < all_ns)
 		ht_finding_ns(found, "name_ns", slow->ns / n_slow);
 	ht_finding_text(found, "name", name);
 	ht_finding_count(found, "cause_rank", f->parts->n > 1 ? slow->rank : HT_NO_I64);

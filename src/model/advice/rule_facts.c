@@ -4,6 +4,7 @@
  */
 #include "model/advice/rule_facts.h"
 
+#include "base/checked.h"
 #include "base/sort.h"
 #include "base/search.h"
 #include "base/text_compare.h"
@@ -410,7 +411,7 @@ static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, struct wor
 	grid->whole = grid->whole == HT_NO_I64 ? ns : ht_add_sat(grid->whole, ns);
 	/* with 128 blocks on 132 SMs next to nothing is lost: as much as there are SMs without one */
 	if (blocks < 1)
-		ht_rule_sum_add(grid, (int64_t)((1 - blocks) * (double)ns), gpu->row, ns);
+		ht_rule_sum_add(grid, ht_cut_sat((1 - blocks) * (double)ns), gpu->row, ns);
 }
 
 static void look_at_message(struct facts *f, const struct ht_gpu *gpu, struct work_args *args)

@@ -6,6 +6,7 @@
 
 #include "model/finding/template.h"
 #include "model/finding/templates.h"
+#include "base/checked.h"
 #include "base/json_escape.h"
 #include "base/text_compare.h"
 #include "store/event.h"
@@ -194,7 +195,7 @@ static size_t gather(struct ht_arena *arena, const struct ht_finding *f, const c
 	};
 	if (ht_text_same(f->unit, "bytes") && !isnan(f->value))
 		to[n - 1] = (struct ht_note_value){
-			.name = "value", .type = HT_BYTES, .i64 = (int64_t)f->value
+			.name = "value", .type = HT_BYTES, .i64 = ht_cut_sat(f->value)
 		};
 	to[n++] = (struct ht_note_value){ .name = "share", .type = HT_RATIO, .f64 = f->share };
 	to[n++] =
@@ -464,7 +465,7 @@ enum ht_status ht_finding_row(
 		put_text(&p, f->advice);
 	put_text(&p, events);
 	put_text(&p, next);
-	put_known(&p, is_time ? (int64_t)f->value : HT_NO_I64);
+	put_known(&p, is_time ? ht_cut_sat(f->value) : HT_NO_I64);
 	put_number(&p, f->share);
 	put_known(&p, f->upper_bound_ns);
 	put_words(&p, f);

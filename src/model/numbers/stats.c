@@ -247,7 +247,7 @@ void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe)
 static void put_end(ht_table *table, size_t column, double value, bool whole)
 {
 	if (whole)
-		ht_table_put_i64(table, column, (int64_t)value);
+		ht_table_put_i64(table, column, ht_cut_sat(value));
 	else
 		ht_table_put_f64(table, column, value);
 }

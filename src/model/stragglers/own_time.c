@@ -145,8 +145,10 @@ static enum ht_status fill_spans(struct judging *j, size_t k)
 	for (size_t i = 0; i < j->lateness->n_calls; i++) {
 		const struct ht_chosen_call *chosen = &j->lateness->calls[i];
 		size_t s = find_step(j, chosen->collective->step);
+		if (s == SIZE_MAX)
+			continue;
 		int64_t *first_ns = &j->first_ns[chosen->i_part * j->n_steps + s];
-		if (s != SIZE_MAX && (*first_ns == HT_NO_I64 || chosen->call->start_ns < *first_ns))
+		if (*first_ns == HT_NO_I64 || chosen->call->start_ns < *first_ns)
 			*first_ns = chosen->call->start_ns;
 	}
 	return HT_OK;
