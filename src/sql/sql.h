@@ -2,7 +2,7 @@
 /*
  * sql.h - what the tables and functions of one SQLite connection share: the set, its traces, what was computed.
  *
- *   ht_sql (sql.c)  ─► connection ─► guard.c    what a query may do, how long, with how much memory
+ *   ht_sql (query.c) ─► connection ─► query_guard.c  what a query may do, how long, with how much memory
  *   extension.c     ─┘            ├─ event_*.c   events, gpu, ops, launches, args: rows straight from the columns
  *                                 ├─ value_tables.c  strings, arg_values: the same
  *                                 ├─ result_table.c  small tables and analyses: made when asked, then walked
