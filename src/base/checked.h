@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checked.h - sums and differences of 64-bit numbers that stop at the ends of their range.
+ * checked.h - sums and differences of 64-bit numbers, and cuts to them, that stop at the ends of their range.
  *
  * Files can hold any number, and sums of long durations pass 292 years. A result at the end of the range is wrong
  * by less than one that has wrapped to the other side, and no undefined behaviour.
@@ -18,21 +18,21 @@ static inline int64_t ht_add_sat(int64_t a, int64_t b)
 	return b < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* A number that is cut to a whole one; what no number of 64 bits is near to is the last of them, and what is none is 0. */
-static inline int64_t ht_cut_sat(double value)
-{
-	const double end = 9223372036854775808.0;
-	if (!(value > -end && value < end))
-		return value >= end ? INT64_MAX : value <= -end ? INT64_MIN : 0;
-	return (int64_t)value;
-}
-
 static inline int64_t ht_sub_sat(int64_t a, int64_t b)
 {
 	int64_t difference;
 	if (!__builtin_sub_overflow(a, b, &difference))
 		return difference;
 	return b < 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* Without what is behind the point; NAN is 0. */
+static inline int64_t ht_cut_sat(double value)
+{
+	const double end = 9223372036854775808.0;
+	if (!(value > -end && value < end))
+		return value >= end ? INT64_MAX : value <= -end ? INT64_MIN : 0;
+	return (int64_t)value;
 }
 
 /* Add to a sum. */

@@ -153,6 +153,16 @@ static inline ht_ctx *fuzz_common_ctx(void)
 #define FUZZ_MAX_TEXT ((size_t)1 << 20)
 
 /* Read a file by one reader, NULL: by whoever knows it. */
+#define FUZZ_EDIT_BYTES 5
+
+/* Change a byte of good ones: an edit is where, four bytes, and the new one. */
+static inline void fuzz_edit(void *bytes, size_t n, const uint8_t *edit)
+{
+	uint32_t at;
+	memcpy(&at, edit, sizeof at);
+	((uint8_t *)bytes)[at % n] = edit[4];
+}
+
 /* Inputs that were traces: a target that meets none tries nothing. */
 static unsigned fuzz_n_read;
 

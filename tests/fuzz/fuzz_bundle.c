@@ -20,7 +20,6 @@
 
 #define BUNDLE_MAX   256
 #define BUNDLE_WHOLE 240 /* first byte of inputs that are whole */
-#define BUNDLE_EDIT  5
 
 static ht_ctx *bundle_ctx;
 static struct fuzz_text bundle_good[BUNDLE_MAX];
@@ -138,11 +137,8 @@ static uint8_t *bundle_of(const uint8_t *data, size_t size, size_t *ret_n)
 	FUZZ_REQUIRE(bytes);
 	if (n)
 		memcpy(bytes, good ? (const uint8_t *)good->bytes : data + 1, n);
-	for (size_t at = 1; good && at + BUNDLE_EDIT <= size; at += BUNDLE_EDIT) {
-		uint32_t offset = (uint32_t)data[at] | (uint32_t)data[at + 1] << 8 |
-		                  (uint32_t)data[at + 2] << 16 | (uint32_t)data[at + 3] << 24;
-		bytes[offset % n] = data[at + 4];
-	}
+	for (size_t at = 1; good && at + FUZZ_EDIT_BYTES <= size; at += FUZZ_EDIT_BYTES)
+		fuzz_edit(bytes, n, data + at);
 	*ret_n = n;
 	return bytes;
 }

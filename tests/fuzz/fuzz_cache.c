@@ -158,13 +158,11 @@ static char *cache_edit(const uint8_t *data, size_t size, unsigned mode)
 	char *bytes = aligned_alloc(HT_CACHE_ALIGN, ht_cache_align(n));
 	FUZZ_REQUIRE(bytes);
 	memcpy(bytes, cache.good.bytes, n);
-	for (size_t i = 1; i + 5 <= size; i += 5) {
-		uint32_t at;
-		memcpy(&at, data + i, sizeof at);
+	for (size_t i = 1; i + FUZZ_EDIT_BYTES <= size; i += FUZZ_EDIT_BYTES) {
 		if (mode == 3)
 			cache_forge(bytes, n, data + i);
 		else
-			bytes[at % n] = (char)data[i + 4];
+			fuzz_edit(bytes, n, data + i);
 	}
 	if (mode >= 2)
 		cache_reseal(bytes, n);
