@@ -363,8 +363,8 @@ def test_types_are_not_made_directly():
                 make()
 
 
+@pytest.mark.alone
 def test_import_is_quick():
-    """By the processor's time: other tests may run meanwhile."""
     code = ("import time; begun = time.process_time(); import holotrace; "
             "print(time.process_time() - begun); import sys; "
             "print([name for name in ('numpy', 'pandas', 'pyarrow', 'plotly', 'typing') if name in sys.modules])")

@@ -175,6 +175,33 @@ int mcp_log_level(const char *name)
 	return -1;
 }
 
+/* A notification on its way. */
+struct notice {
+	struct mcp_text text;
+	struct ht_sink sink;
+	struct ht_out out;
+};
+
+static void begin_notice(struct notice *notice, const struct mcp_call *call, const char *kind)
+{
+	notice->text = (struct mcp_text){ .mem = call->ctx->mem };
+	notice->sink = mcp_text_sink(&notice->text);
+	ht_out_init(&notice->out, call->ctx, &notice->sink);
+	ht_out_str(&notice->out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/");
+	ht_out_str(&notice->out, kind);
+	ht_out_str(&notice->out, "\",\"params\":{");
+}
+
+/* Who does not hear it misses nothing that the answer needs. */
+static void send_notice(struct notice *notice, const struct mcp_call *call)
+{
+	ht_out_str(&notice->out, "}}\n");
+	if (ht_out_finish(&notice->out) == HT_OK && !notice->text.failed)
+		(void)call->host->notify->write(
+		        call->host->notify->user, notice->text.bytes.data, notice->text.bytes.n);
+	mcp_text_done(&notice->text);
+}
+
 void mcp_log(const struct mcp_call *call, int level, const char *format, ...)
 {
 	char text[1024];
@@ -184,38 +211,38 @@ void mcp_log(const struct mcp_call *call, int level, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
-	struct mcp_text message = { .mem = call->ctx->mem };
-	struct ht_sink sink = mcp_text_sink(&message);
-	struct ht_out out;
-	ht_out_init(&out, call->ctx, &sink);
-	ht_out_str(&out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{");
-	mcp_member(&out, "level", levels[level], true);
-	mcp_member(&out, "logger", "holotrace", false);
-	mcp_member(&out, "data", text, false);
-	ht_out_str(&out, "}}\n");
-	/* who does not hear it misses nothing that the answer needs */
-	if (ht_out_finish(&out) == HT_OK && !message.failed)
-		(void)call->host->notify->write(
-		        call->host->notify->user, message.bytes.data, message.bytes.n);
-	mcp_text_done(&message);
+	struct notice notice;
+	begin_notice(&notice, call, "message");
+	mcp_member(&notice.out, "level", levels[level], true);
+	mcp_member(&notice.out, "logger", "holotrace", false);
+	mcp_member(&notice.out, "data", text, false);
+	send_notice(&notice, call);
+}
+
+/* Progress must grow from message to message, and what is counted changes on the way: messages are counted. */
+static void write_progress(struct mcp_call *call, const char *what, uint64_t done, uint64_t total)
+{
+	struct notice notice;
+	char number[24], message[512];
+	snprintf(number, sizeof number, "%llu", (unsigned long long)++call->n_told);
+	snprintf(message, sizeof message, "%s %d %%", what ? what : "",
+	        total && done <= total ? (int)(100 * done / total) : 0);
+	begin_notice(&notice, call, "progress");
+	ht_out_str(&notice.out, "\"progressToken\":");
+	mcp_write_raw(&notice.out, &call->progress_token);
+	ht_out_str(&notice.out, ",\"progress\":");
+	ht_out_str(&notice.out, number);
+	mcp_member(&notice.out, "message", message, false);
+	send_notice(&notice, call);
 }
 
 /* What the caller's function says, told to the client on the way. */
 static bool tell_progress(void *user, const char *what, uint64_t done, uint64_t total)
 {
 	struct mcp_call *call = user;
-	char text[512];
 	const struct ht_json_value *token = &call->progress_token;
-	if (call->host->notify && is_id(token) && token->type != HT_JSON_NULL && token->n < 256) {
-		/* progress must grow from message to message, and what is counted changes on the way */
-		int n = snprintf(text, sizeof text,
-		        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
-		        "\"progressToken\":%.*s,\"progress\":%llu,\"message\":\"%.40s %d %%\"}}\n",
-		        (int)token->n, token->text, (unsigned long long)++call->n_told,
-		        what ? what : "", total && done <= total ? (int)(100 * done / total) : 0);
-		if (n > 0 && (size_t)n < sizeof text)
-			(void)call->host->notify->write(call->host->notify->user, text, (size_t)n);
-	}
+	if (call->host->notify && is_id(token) && token->type != HT_JSON_NULL && token->n < 256)
+		write_progress(call, what, done, total);
 	return !mcp_request_is_cancelled(call->host->request) &&
 	       (!call->progress || call->progress(call->progress_user, what, done, total));
 }

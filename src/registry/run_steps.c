@@ -226,7 +226,7 @@ enum ht_status ht_run_compute(const struct ht_run *run, ht_set *const *sets,
 	return HT_OK;
 }
 
-/* ---- bringing ranks finish_job ---- */
+/* ---- bringing ranks together ---- */
 
 /* While the calling thread tells that all ranks are looked at, and hears whether to stop. */
 static enum ht_status call_watched(struct ht_run *run, enum ht_status (*fn)(void *user), void *user)
@@ -243,7 +243,7 @@ static enum ht_status call_watched(struct ht_run *run, enum ht_status (*fn)(void
 
 /* ---- clocks ---- */
 
-/* The parts of one side, which stand finish_job. */
+/* The parts of one side, which stand together. */
 static struct ht_parts side_of(const struct ht_parts *parts, size_t side)
 {
 	struct ht_parts of = { .mem = parts->mem };
