@@ -32,8 +32,7 @@ def check(folder, verb, n_sets, paths):
     arguments = [paths[0]] * 2 if n_sets == 2 else paths
     if verb == "gate":
         arguments = ["--base", paths[0], "--test", paths[0]]
-    done = support.run(verb, *arguments, "--no-cache", "--format", "csv", cwd=folder, timeout=120,
-                       env={"UBSAN_OPTIONS": "print_stacktrace=1"})
+    done = support.run(verb, *arguments, "--no-cache", "--format", "csv", cwd=folder, timeout=120)
     text = done.stderr.decode(errors="replace")
     assert_no_report(text, verb)
     assert done.returncode in (0, 2, 3, 4), f"{verb}: exit {done.returncode}: {text[:3000]}"
@@ -45,15 +44,14 @@ def preloaded():
         return {}
     names = [subprocess.check_output(["gcc", f"-print-file-name=lib{name}.so"], text=True).strip()
              for name in ("asan", "ubsan")]
-    return {"LD_PRELOAD": " ".join(names), "ASAN_OPTIONS": "detect_leaks=0"}
+    return {"LD_PRELOAD": " ".join(names), "ASAN_OPTIONS": "detect_leaks=0:handle_sigill=1"}
 
 
 def check_all(folder, lines, paths):
     """All lines in one process. What was said of the last line is the end of what it prints."""
     done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name("in_process.py"), *paths], cwd=folder,
                           input=json.dumps(lines).encode(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=600,
-                          env=support.environment(PYTHONPATH=str(PACKAGE), UBSAN_OPTIONS="print_stacktrace=1",
-                                                  **preloaded()))
+                          env=support.environment(PYTHONPATH=str(PACKAGE), **preloaded()))
     text = done.stderr.decode(errors="replace")
     at = max(text.find("runtime error"), text.find("AddressSanitizer"), 0)
     assert_no_report(text[max(0, at - 300):], "in one process")
