@@ -182,8 +182,9 @@ static enum ht_status check_kind(ht_ctx *ctx, struct ht_source *source, const ch
 	return HT_OK;
 }
 
-static enum ht_compression recognise(const uint8_t *head, size_t n)
+enum ht_compression ht_compression_of(const void *bytes, size_t n)
 {
+	const uint8_t *head = bytes;
 	static const uint8_t zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
 	static const uint8_t skippable[3] = { 0x2a, 0x4d, 0x18 };
 	if (n >= 2 && head[0] == 0x1f && head[1] == 0x8b)
@@ -211,7 +212,7 @@ static enum ht_status open_source(ht_ctx *ctx, struct ht_source *source, const c
 	source->in.bytes = source->head;
 	source->in.cap = HEAD_BYTES;
 	HT_TRY(read_full(&source->in, source->head, HEAD_BYTES, &source->in.end));
-	source->info.compression = recognise(source->head, source->in.end);
+	source->info.compression = ht_compression_of(source->head, source->in.end);
 	if (source->info.compression != HT_PLAIN) {
 		source->decoder =
 		        source->info.compression == HT_GZIP ? &ht_gzip_decoder : &ht_zstd_decoder;

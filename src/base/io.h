@@ -28,6 +28,9 @@ enum ht_compression {
 	HT_ZSTD,
 };
 
+/* By the first four bytes, or fewer where a file has no more. */
+enum ht_compression ht_compression_of(const void *bytes, size_t n);
+
 /* What is known of a source once it is open. */
 struct ht_source_info {
 	const char *path; /* owned by the source; "standard input" for "-" */

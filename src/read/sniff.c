@@ -9,6 +9,7 @@
  * The walk only follows strings and brackets, so that a trace broken further on is still recognised.
  */
 #include "read/sniff.h"
+#include "base/io.h"
 #include "json/events_key.h"
 
 #include <string.h>
@@ -156,7 +157,7 @@ static struct ht_sniff sniff_binary(const char *text, size_t n)
 	const unsigned char *bytes = (const unsigned char *)text;
 	if (!bytes[0])
 		return other("not JSON: it begins with zero bytes");
-	if (n >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+	if (ht_compression_of(text, n) != HT_PLAIN)
 		return other("compressed twice");
 	if (n >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
 		return other("a Python pickle");
@@ -194,12 +195,14 @@ const char *ht_sniff_magic(const char *p, size_t n)
 		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
 		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" },
 		{ "\xff\xfe", 2, "UTF-16, not UTF-8" }, { "\xfe\xff", 2, "UTF-16, not UTF-8" },
-		{ "\x1f\x8b", 2, "gzip data once more" }, { "BZh", 3, "bzip2 data" },
+		{ "BZh", 3, "bzip2 data" },
 		{ "\xfd"
 		  "7zXZ",
 		        5, "xz data" } };
 	if (n && !*p)
 		return "zero bytes";
+	if (ht_compression_of(p, n) != HT_PLAIN)
+		return "data that are compressed once more";
 	for (size_t i = 0; i < HT_COUNT(known); i++)
 		if (n >= known[i].n && !memcmp(p, known[i].magic, known[i].n))
 			return known[i].what;

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,11 +23,9 @@
 
 bool ht_is_packed(int fd)
 {
-	static const char gzip[] = "\x1f\x8b", zstd[] = "\x28\xb5\x2f\xfd";
-	char bytes[4] = { 0 };
-	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-		return false;
-	return !memcmp(bytes, gzip, 2) || !memcmp(bytes, zstd, 4);
+	char bytes[4];
+	ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+	return n > 0 && ht_compression_of(bytes, (size_t)n) != HT_PLAIN;
 }
 
 static bool write_all(int fd, const char *bytes, size_t n)

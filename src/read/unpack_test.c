@@ -82,8 +82,31 @@ static void once_for_all_that_are_announced(void **state)
 	rmdir(dir);
 }
 
+/* As where a trace is opened: a frame that zstd skips may be the first, and a file may be shorter than a signature. */
+static void packed_by_first_bytes(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		bool is_packed;
+	} heads[] = { { "\x28\xb5\x2f\xfd", 4, true }, { "\x5f\x2a\x4d\x18", 4, true },
+		{ "\x1f\x8b", 2, true }, { "\x1f", 1, false }, { "", 0, false },
+		{ "SQLite", 6, false } };
+	char path[] = "/tmp/ht-unpack-XXXXXX";
+	int fd = mkstemp(path);
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+		write_file(path, heads[i].bytes, heads[i].n);
+		assert_int_equal(ht_is_packed(fd), heads[i].is_packed);
+	}
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(once_for_all_that_are_announced) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(once_for_all_that_are_announced),
+		cmocka_unit_test(packed_by_first_bytes) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,6 +178,17 @@ def test_zstd_bomb(folder):
     refused(path, timeout=300)
 
 
+@pytest.mark.parametrize("inner", ["gzip", "zstd", "zstd after a frame that is skipped"])
+def test_compressed_twice(folder, inner):
+    text = b'{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}'
+    packed = gzip.compress(text) if inner == "gzip" else \
+        subprocess.run(["zstd", "-q", "-c"], input=text, stdout=subprocess.PIPE, check=True).stdout
+    if "skipped" in inner:
+        packed = b"\x5f\x2a\x4d\x18\x01\0\0\0x" + packed
+    assert support.run("events", put(folder, "once.json", packed)).returncode == 0
+    assert "compressed once more" in refused(put(folder, "twice.json.gz", gzip.compress(packed)))
+
+
 def test_no_permission(folder):
     path = put(folder, "secret.json", b'{"traceEvents": []}')
     path.chmod(0)
