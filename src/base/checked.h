@@ -8,6 +8,7 @@
 #ifndef HT_BASE_CHECKED_H
 #define HT_BASE_CHECKED_H
 
+#include <math.h>
 #include <stdint.h>
 
 static inline int64_t ht_add_sat(int64_t a, int64_t b)
@@ -33,6 +34,13 @@ static inline int64_t ht_cut_sat(double value)
 	if (!(value > -end && value < end))
 		return value >= end ? INT64_MAX : value <= -end ? INT64_MIN : 0;
 	return (int64_t)value;
+}
+
+/* To the nearest, halves away from 0; NAN is 0. The C library's llround says something else on every kind of processor of what is
+ * beyond the range. */
+static inline int64_t ht_round_sat(double value)
+{
+	return ht_cut_sat(round(value));
 }
 
 /* Add to a sum. */

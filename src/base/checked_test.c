@@ -28,8 +28,25 @@ static void stops_at_the_ends(void **state)
 	}
 }
 
+static void doubles_stop_too(void **state)
+{
+	(void)state;
+	static const struct {
+		double value;
+		int64_t cut, rounded;
+	} cases[] = { { 1.5, 1, 2 }, { -1.5, -1, -2 }, { 0.49, 0, 0 },
+		{ 9.3e18, INT64_MAX, INT64_MAX }, { -9.3e18, INT64_MIN, INT64_MIN },
+		{ INFINITY, INT64_MAX, INT64_MAX }, { -INFINITY, INT64_MIN, INT64_MIN },
+		{ NAN, 0, 0 } };
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
+		assert_true(ht_cut_sat(cases[i].value) == cases[i].cut);
+		assert_true(ht_round_sat(cases[i].value) == cases[i].rounded);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(stops_at_the_ends) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(stops_at_the_ends),
+		cmocka_unit_test(doubles_stop_too) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

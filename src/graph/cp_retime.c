@@ -4,6 +4,7 @@
  */
 #include "graph/cp_retime.h"
 
+#include "base/checked.h"
 #include "base/sort.h"
 #include "base/search.h"
 #include "graph/cp_look.h"
@@ -28,7 +29,7 @@ static int64_t scaled(int64_t dur_ns, double factor)
 	double product = (double)dur_ns * factor;
 	if (factor == 1)
 		return dur_ns;
-	return product < (double)FAR ? llround(product) : FAR;
+	return product < (double)FAR ? ht_round_sat(product) : FAR;
 }
 
 /* ---- order ---- */

@@ -4,15 +4,15 @@
  */
 #include "hta/hta_cp_graph.h"
 
+#include "base/checked.h"
 #include "graph/cp_names.h"
 #include "hta/hta_names.h"
 #include "store/columns.h"
 
-#include <math.h>
 
 int64_t ht_cp_ns(double weight)
 {
-	return llround(weight * 1000);
+	return ht_round_sat(weight * 1000);
 }
 
 static enum ht_cp_bound bound_gpu(const struct ht_cp_graph *g, uint32_t row)

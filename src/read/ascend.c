@@ -4,6 +4,7 @@
  */
 #include "read/ascend.h"
 
+#include "base/checked.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "read/decimals.h"
@@ -80,7 +81,7 @@ bool ht_ascend_bytes(const struct ht_csv_cell *cell, int64_t unit, int64_t *ret_
 	if (number.type == HT_NUMBER_I64)
 		*ret_bytes = number.i * unit;
 	else
-		*ret_bytes = (int64_t)llround(units * (double)unit);
+		*ret_bytes = ht_round_sat(units * (double)unit);
 	return true;
 }
 

@@ -16,6 +16,7 @@
  */
 #include "model/advice/npu_fusion.h"
 
+#include "base/checked.h"
 #include "model/advice/npu_values.h"
 
 #include <math.h>
@@ -61,7 +62,8 @@ static int64_t count_cubes(struct reading *r)
 		room += (double)r->t->dur_ns[row] * share / 100;
 	}
 	double cores = room > 0 ? worked / room : 0;
-	return cores >= 1 && cores < 4096 && fabs(cores - round(cores)) < 0.1 ? llround(cores) : 0;
+	return cores >= 1 && cores < 4096 && fabs(cores - round(cores)) < 0.1 ? ht_round_sat(cores)
+	                                                                      : 0;
 }
 
 /* 0: the columns do not say. */
@@ -116,7 +118,7 @@ enum ht_status ht_npu_blocks_put(
 		if ((!is_mix && !is_vector && strcmp(core, "AI_CORE") != 0) || !cores)
 			continue;
 		double idle = unused(blocks, cores), beside = is_mix ? unused(mix, r.n_vectors) : 0;
-		int64_t ns = llround((double)t->dur_ns[row] * (idle > beside ? idle : beside));
+		int64_t ns = ht_round_sat((double)t->dur_ns[row] * (idle > beside ? idle : beside));
 		n_judged++;
 		if (idle <= 0 && beside <= 0)
 			continue;
@@ -128,7 +130,7 @@ enum ht_status ht_npu_blocks_put(
 	}
 	if (!n_judged)
 		return HT_OK;
-	sum.aux[0] = llround(most_blocks);
+	sum.aux[0] = ht_round_sat(most_blocks);
 	sum.aux[1] = most_cores;
 	ht_rule_fact_put(t, table, HT_METRIC_BLOCKS, HT_NO_I64, &sum);
 	return HT_OK;

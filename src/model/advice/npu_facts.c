@@ -4,6 +4,7 @@
  */
 #include "model/advice/npu_facts.h"
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "model/numbers/interval.h"
 #include "model/advice/npu_fusion.h"
@@ -87,7 +88,7 @@ static double read_pipes(struct reading *r, uint32_t row, double *pipes)
 
 static int64_t part_of(int64_t ns, double share)
 {
-	return share > 0 ? llround((double)ns * (share < 1 ? share : 1)) : 0;
+	return share > 0 ? ht_round_sat((double)ns * (share < 1 ? share : 1)) : 0;
 }
 
 /* ---- matrix products ---- */
@@ -408,7 +409,7 @@ static enum ht_status read_clock(struct reading *r)
 		int64_t start = t->ts_ns[kernel->row], end = start + kernel->dur_ns;
 		if (start < list[0].ts_ns)
 			continue;
-		int64_t ns = llround(lost_ns(list, n, most, start, end));
+		int64_t ns = ht_round_sat(lost_ns(list, n, most, start, end));
 		sum.whole = ht_add_sat(sum.whole, kernel->dur_ns);
 		ht_rule_sum_add(&sum, ns, kernel->row, ns);
 	}

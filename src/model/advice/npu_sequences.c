@@ -15,6 +15,7 @@
  */
 #include "model/advice/npu_fusion.h"
 
+#include "base/checked.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "model/advice/npu_values.h"
@@ -77,7 +78,7 @@ static int64_t moves_of(struct ht_npu_values pipes[6], uint32_t row, int64_t dur
 		if (!isnan(both) && !(most >= both))
 			most = both;
 	}
-	return most > 0 ? llround((double)dur_ns * (most < 1 ? most : 1)) : HT_NO_I64;
+	return most > 0 ? ht_round_sat((double)dur_ns * (most < 1 ? most : 1)) : HT_NO_I64;
 }
 
 static enum ht_status list_kernels(struct reading *r, const struct ht_bounds *bounds)
@@ -250,7 +251,7 @@ static int64_t share_of(const struct sequence *s, bool by_host)
 {
 	double share = by_host ? (double)s->dur_ns / ((double)s->dur_ns + (double)s->idle_ns)
 	                       : (double)s->moves_ns / (double)s->measured_ns;
-	return llround(1e6 * share);
+	return ht_round_sat(1e6 * share);
 }
 
 static enum ht_status put_most(struct reading *r, ht_table *table)

@@ -4,6 +4,7 @@
  */
 #include "model/calls/op_details.h"
 
+#include "base/checked.h"
 #include "model/rows/selection.h"
 #include "store/side_table.h"
 #include "store/columns.h"
@@ -51,7 +52,7 @@ static int64_t ns_of(
 	double us;
 	if (!ht_side_f64(t, ht_side_column_find(t, table, name), row, &us) || !(fabs(us) < 9e15))
 		return 0;
-	return llround(us * 1000);
+	return ht_round_sat(us * 1000);
 }
 
 bool ht_op_detail_read(const struct ht_trace *t, const struct ht_side_table *table, uint64_t row,

@@ -57,7 +57,7 @@ static int64_t whole(const struct ht_trace *t, const struct ht_side_table *table
 		return exact;
 	if (!ht_side_f64(t, cells, row, &value) || !(fabs(value * unit) < 9e18))
 		return HT_NO_I64;
-	return llround(value * unit);
+	return ht_round_sat(value * unit);
 }
 
 static const char *text(const struct ht_trace *t, const struct ht_side_table *table,

@@ -4,6 +4,7 @@
  */
 #include "model/compare/causes.h"
 
+#include "base/checked.h"
 #include "model/stragglers/rank_names.h"
 
 #include <math.h>
@@ -21,8 +22,8 @@ void ht_interval_put(ht_table *table, size_t column, const struct ht_gap *gap, d
 		ht_table_put_nulls(table, column, column + 2);
 		return;
 	}
-	ht_table_put_i64(table, column, (int64_t)llround(gap->mean - reach));
-	ht_table_put_i64(table, column + 1, (int64_t)llround(gap->mean + reach));
+	ht_table_put_i64(table, column, ht_round_sat(gap->mean - reach));
+	ht_table_put_i64(table, column + 1, ht_round_sat(gap->mean + reach));
 }
 
 static void put_interval(ht_table *table, size_t column, const struct ht_gap *gap)

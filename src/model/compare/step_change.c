@@ -4,6 +4,7 @@
  */
 #include "model/compare/step_change.h"
 
+#include "base/checked.h"
 #include "base/text_compare.h"
 #include "model/compare/work_lines.h"
 #include "model/device/launch.h"
@@ -37,7 +38,7 @@ static enum ht_status name_cause(
 	ht_finding_subject(f, subjects[cause->kind], cause->name ? cause->name : "communication");
 	ht_finding_text(f, subjects[cause->kind], brief);
 	ht_finding_text(f, "name", brief);
-	ht_finding_ns(f, "cost", (int64_t)llround(fabs(cause->gap.mean)));
+	ht_finding_ns(f, "cost", ht_round_sat(fabs(cause->gap.mean)));
 	if (!cause->count[0] != !cause->count[1])
 		ht_finding_text(f, "side", cause->count[0] ? "removed" : "added");
 	if (cause->n_ranks == 1)
@@ -56,7 +57,7 @@ static void name_line(const struct ht_line_change *line, struct ht_finding *f)
 {
 	ht_finding_subject(f, "line", line->line);
 	ht_finding_text(f, "line", line->line);
-	ht_finding_ns(f, "cost", (int64_t)llround(fabs(line->ns)));
+	ht_finding_ns(f, "cost", ht_round_sat(fabs(line->ns)));
 	ht_finding_text(f, "place", line->on_gpu ? "GPU" : "CPU");
 	ht_finding_next(f, "diff");
 	ht_finding_arg(f, "by", "line");
@@ -106,7 +107,7 @@ static enum ht_status tell_gpu(struct ht_step_samples *samples, const struct ht_
 	        !(fabs(ns) >= MUCH_OF_STEP * samples->step_time[0].mean))
 		return HT_OK;
 	*ret_told = true;
-	ht_finding_ns(f, ns < 0 ? "gpu_less" : "gpu_more", (int64_t)llround(fabs(ns)));
+	ht_finding_ns(f, ns < 0 ? "gpu_less" : "gpu_more", ht_round_sat(fabs(ns)));
 	ht_finding_text(f, "way", ns < 0 ? "less" : "more");
 	if (sides[0].mean > 0)
 		ht_finding_ratio(f, "gpu_change", fabs(ns) / sides[0].mean);
@@ -133,8 +134,8 @@ enum ht_status ht_step_change_note(struct ht_step_samples *samples, const struct
 	f.variant = is_noise ? "noise" : gap->mean < 0 ? "faster" : "slower";
 	ht_finding_value(&f, fabs(gap->mean), "ns");
 	ht_finding_ratio(&f, "change", fabs(gap->mean) / control->mean);
-	ht_finding_ns(&f, "control", (int64_t)llround(control->mean));
-	ht_finding_ns(&f, "test", (int64_t)llround(test->mean));
+	ht_finding_ns(&f, "control", ht_round_sat(control->mean));
+	ht_finding_ns(&f, "test", ht_round_sat(test->mean));
 	if (is_noise)
 		HT_TRY(tell_gpu(samples, causes, &f, &tells));
 	else if (first && !ht_cause_is_consequence(first) &&

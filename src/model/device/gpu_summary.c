@@ -35,7 +35,7 @@ static int compare_time(const void *left, const void *right)
 static int64_t per_sm_of(struct ht_arg_cursor *blocks, uint32_t row)
 {
 	double value = ht_arg_cursor_f64(blocks, row, 0);
-	return value > 0 && value < MAX_PER_SM ? (int64_t)llround(value * ONE) : 0;
+	return value > 0 && value < MAX_PER_SM ? ht_round_sat(value * ONE) : 0;
 }
 
 /* What kernels say of themselves, on the way to the estimates. */

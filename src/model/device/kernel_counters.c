@@ -6,6 +6,7 @@
  */
 #include "model/device/kernel_counters.h"
 
+#include "base/checked.h"
 #include "model/device/launch.h"
 #include "model/rows/frame.h"
 #include "store/args.h"
@@ -119,7 +120,7 @@ static bool count_column(struct counting *c, const struct ht_arg_column *column)
 			continue;
 		if (!find_group(c, column, row, &group))
 			return false;
-		int64_t millionths = llround(value * HT_KC_ONE), dur_ns = t->dur_ns[row];
+		int64_t millionths = ht_round_sat(value * HT_KC_ONE), dur_ns = t->dur_ns[row];
 		const __int128 values[HT_N_KC_VALUES] = { 1, dur_ns, millionths, millionths,
 			(__int128)millionths * dur_ns, millionths };
 		ht_pooled_add(&c->pooled, group, 0, values);

@@ -5,6 +5,7 @@
  * Names and texts of arguments repeat from call to call, so each different combination is read and costed once.
  */
 #include "model/efficiency/op_calls.h"
+#include "base/checked.h"
 #include "model/efficiency/op_rules.h"
 #include "store/args.h"
 
@@ -329,13 +330,13 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	double ideal = fmax(compute, memory) * 1e9;
 	double attainable =
 	        1e9 * fmax((compute + more) / ATTAINABLE_FLOPS, memory_max / ATTAINABLE_BYTES);
-	call->ideal_ns = llround(ideal);
+	call->ideal_ns = ht_round_sat(ideal);
 	call->bound = ideal < SHORTEST_NS || (blocks > 0 && peaks->n_sms > 0 &&
 	                                             blocks < (double)peaks->n_sms)
 	                      ? HT_BOUND_LATENCY
 	              : compute >= memory ? HT_BOUND_COMPUTE
 	                                  : HT_BOUND_MEMORY;
-	int64_t floor_ns = llround(fmax(attainable, SHORTEST_NS));
+	int64_t floor_ns = ht_round_sat(fmax(attainable, SHORTEST_NS));
 	call->excess_ns = call->gpu_ns > floor_ns ? call->gpu_ns - floor_ns : 0;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "model/groups/kernel_groups.h"
 
+#include "base/checked.h"
 #include "model/device/gpu_work.h"
 #include "model/calls/op_tree.h"
 #include "model/origin/find_origins.h"
@@ -11,7 +12,6 @@
 #include "model/device/launch.h"
 #include "model/rows/work_names.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -200,7 +200,7 @@ static bool add_keys(struct grouper *g, uint32_t i_gpu, const struct ht_op_node 
 static int64_t estimate(struct ht_arg_cursor *arg, uint32_t row)
 {
 	double value = ht_arg_cursor_f64(arg, row, -1);
-	return value >= 0 && value < MAX ? (int64_t)llround(value * ONE) : -1;
+	return value >= 0 && value < MAX ? ht_round_sat(value * ONE) : -1;
 }
 
 static bool add_kernel(struct grouper *g, uint32_t i_gpu)

@@ -158,7 +158,8 @@ static void add_calls(struct maker *m, const struct ht_model_spec *spec)
 			use->time_ns = ht_bound_ns(&m->bounds->list[i]);
 			use->n_steps = 1;
 			if (spec->tokens > 0)
-				use->tokens = llround(fmin(spec->tokens, (double)HT_OP_MAX_DIM));
+				use->tokens =
+				        ht_round_sat(fmin(spec->tokens, (double)HT_OP_MAX_DIM));
 			add_use(all, use);
 		}
 		use->n_devices = n_devices;
