@@ -11,6 +11,7 @@
  */
 #include "read/perfetto.h"
 
+#include "base/checked.h"
 #include "base/mem.h"
 #include "base/sort.h"
 
@@ -37,7 +38,8 @@ static void close_span(struct making *m, uint32_t begin, uint32_t end)
 	struct ht_pf_record *r = &m->records[begin];
 	r->end = end;
 	m->records[end].end = begin;
-	r->dur_ns = m->times[end] > m->times[begin] ? m->times[end] - m->times[begin] : 0;
+	r->dur_ns =
+	        m->times[end] > m->times[begin] ? ht_sub_sat(m->times[end], m->times[begin]) : 0;
 }
 
 /* The records of one time on one track, of which those of the stack are open. */
@@ -110,7 +112,7 @@ static void pair_track(struct making *m, struct stack *s, const uint32_t *list, 
 	while (s->n) {
 		uint32_t begin = s->open[--s->n];
 		ht_pf_count(m->pf, HT_STAT_unmatched_begin);
-		m->records[begin].dur_ns = m->last_ns - m->times[begin];
+		m->records[begin].dur_ns = ht_sub_sat(m->last_ns, m->times[begin]);
 	}
 }
 
