@@ -50,7 +50,7 @@ test: ## set up, build and run every test; ends with one line of counts
 SANITIZED := handle_sigill=1
 sanitize-build:
 	@tools/setup test
-	@tools/configure build-sanitize -Ddebug=false -Doptimization=g '$(LINES) -Wno-maybe-uninitialized -fsanitize-undefined-trap-on-error' \
+	@tools/configure build-sanitize -Ddebug=false -Doptimization=g '$(LINES) -Wno-maybe-uninitialized -fsanitize=float-cast-overflow -fsanitize-undefined-trap-on-error' \
 		-Db_ndebug=false -Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 

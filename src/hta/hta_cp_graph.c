@@ -9,7 +9,6 @@
 #include "hta/hta_names.h"
 #include "store/columns.h"
 
-
 int64_t ht_cp_ns(double weight)
 {
 	return ht_round_sat(weight * 1000);

@@ -96,8 +96,7 @@ def test_png(folder):
 
 
 @pytest.mark.parametrize("data, what", [(json.dumps({"traceEvents": []}).encode("utf-16"), "UTF-16"),
-                                        (gzip.compress(gzip.compress(b'{"traceEvents": []}')), "gzip"),
-                                        (lzma.compress(b'{"traceEvents": []}'), "xz")], ids=["utf-16", "gzip", "xz"])
+                                        (lzma.compress(b'{"traceEvents": []}'), "xz")], ids=["utf-16", "xz"])
 def test_other_encodings(folder, data, what):
     assert what in refused(put(folder, "t.json", data))
 
