@@ -5,6 +5,7 @@
  */
 #include "table/table_test_help.h"
 
+#include "base/checked.h"
 #include "base/mem.h"
 #include "table/escape.h"
 #include "table/format.h"
@@ -684,7 +685,7 @@ static void test_numbers_for_people(void **state)
 	};
 	for (size_t i = 0; i < HT_COUNT(cases); i++) {
 		char buf[HT_FORMAT_BYTES];
-		int64_t integer = (int64_t)cases[i].value;
+		int64_t integer = ht_cut_sat(cases[i].value);
 		double floating = cases[i].value;
 		struct ht_cells cells = { .meta = { .type = cases[i].type, .role = HT_MEASURE } };
 		cells.any = ht_type_is_f64(cases[i].type) ? (void *)&floating : (void *)&integer;
