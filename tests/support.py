@@ -44,6 +44,14 @@ def environment(**more):
     return env
 
 
+def options_of_build():
+    """Those that Meson compiled the program under test with, so that another build finds what is the same in the cache of the compiler."""
+    said = json.loads(subprocess.run(["meson", "introspect", pathlib.Path(EXE).parent, "--buildoptions"], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    return [f"-D{option['name']}={str(option['value']).lower()}" for option in said
+            if option["name"] in ("werror", "buildtype", "optimization", "debug", "portable")]
+
+
 def default_signals():
     """For preexec_fn of what a test ends by a signal: a runner that was started in the background, or by nohup, ignores
     some, and every child inherits that."""

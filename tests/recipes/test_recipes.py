@@ -4,9 +4,7 @@
 An analysis, a column, a view of the page, a reader, an output format and an event of the recorder. What a recipe does not say
 is not done here, so a step that it forgot shows; and the files that all of them touch are counted, golden results aside.
 """
-import json
 import os
-import pathlib
 import shutil
 import subprocess
 
@@ -16,7 +14,6 @@ import support
 pytestmark = [pytest.mark.long, pytest.mark.skipif(
     support.is_sanitized() or not shutil.which("ccache") or not (support.ROOT / ".git").exists(),
     reason="skipped: a sanitizer is inside, this is no git checkout, or there is no ccache, which makes it short")]
-BUILD = pathlib.Path(support.EXE).parent
 MAX_FILES = 20
 
 ANALYSIS = """/*
@@ -205,12 +202,7 @@ def tree(tmp_path_factory):
     run(tree, "git", "add", "-A")
     run(tree, "git", "-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-q", "-m", "before")
     add_all(tree)
-    said = json.loads(subprocess.run(["meson", "introspect", BUILD, "--buildoptions"], check=True,
-                                     stdout=subprocess.PIPE).stdout)
-    # as the build under test, so that what did not change is in the cache of the compiler
-    same = [f"-D{option['name']}={str(option['value']).lower()}" for option in said
-            if option["name"] in ("werror", "buildtype", "optimization", "debug", "portable")]
-    run(tree, "meson", "setup", "build", *same, "-Dtests=disabled", "-Dmpi=disabled", "-Dpage=disabled")
+    run(tree, "meson", "setup", "build", *support.options_of_build(), "-Dtests=disabled", "-Dmpi=disabled", "-Dpage=disabled")
     run(tree, "ninja", "-C", "build", "holotrace", "python/holotrace/_record.so", "python/holotrace/_core.abi3.so",
         "python/package.stamp", "man1")
     return tree
