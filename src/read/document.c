@@ -649,6 +649,8 @@ static void close_document(struct scan *s)
 		count(s, HT_STAT_list_mended, s->p - 1);
 		return;
 	}
+	if (s->state->comma && !s->state->opened)
+		count(s, HT_STAT_stray_comma, s->p - 1);
 	s->state->phase = HT_PHASE_START;
 	s->state->after_events = false;
 	s->state->n_lost_keys = 0;
