@@ -150,9 +150,8 @@ static inline ht_ctx *fuzz_common_ctx(void)
 }
 
 /* Bytes of a source at most: what more there is would be more of the same. */
-#define FUZZ_MAX_TEXT ((size_t)1 << 20)
+#define FUZZ_MAX_TEXT   ((size_t)1 << 20)
 
-/* Read a file by one reader, NULL: by whoever knows it. */
 #define FUZZ_EDIT_BYTES 5
 
 /* Change a byte of good ones: an edit is where, four bytes, and the new one. */
@@ -166,6 +165,7 @@ static inline void fuzz_edit(void *bytes, size_t n, const uint8_t *edit)
 /* Inputs that were traces: a target that meets none tries nothing. */
 static unsigned fuzz_n_read;
 
+/* Read a file by one reader, NULL: by whoever knows it. */
 static inline enum ht_status fuzz_read_once(const char *path, const char *reader)
 {
 	static const struct ht_kernel_rules rules;
