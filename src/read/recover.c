@@ -17,7 +17,6 @@
 
 #define MAX_KEY_BYTES 256
 #define FORM_BYTES    ((ptrdiff_t)1024)
-#define BIT(place)    (1u << (place))
 #define MARK_PH       0
 
 static bool is_blank(char c)
@@ -58,8 +57,7 @@ static bool is_of_kind(const char *key, size_t n, enum ht_key_kind kind)
 	       is_one_of(others, HT_COUNT(others), key, n);
 }
 
-/* The closing quote of the string at p, NULL when it is not in sight. */
-static const char *quote_end(const char *p, const char *limit)
+const char *ht_quote_end(const char *p, const char *limit)
 {
 	for (p++; p < limit && *p != '"'; p++)
 		if (*p == '\\')
@@ -72,7 +70,7 @@ bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind)
 	if (p >= limit || *p != '"')
 		return false;
 	const char *near = limit - p > MAX_KEY_BYTES ? p + MAX_KEY_BYTES : limit;
-	const char *end = quote_end(p, near);
+	const char *end = ht_quote_end(p, near);
 	if (!end || memchr(p, '\n', (size_t)(end - p)))
 		return false;
 	const char *colon = ht_skip_blanks(end + 1, ht_look_limit(p, limit));
@@ -117,7 +115,7 @@ static bool has_mark(const char *p, const char *limit, size_t wanted, bool *ret_
 			size_t mark = depth == 1 ? mark_at(p, limit) : HT_N_MARKS;
 			if (mark < HT_N_MARKS && (wanted == HT_N_MARKS || mark == wanted))
 				return true;
-			if (!(p = quote_end(p, limit)))
+			if (!(p = ht_quote_end(p, limit)))
 				break;
 		}
 	}
@@ -143,6 +141,15 @@ bool ht_phase_form(const char *p, const char *limit)
 	bool is_seen;
 	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
 	return p < limit && *p == '{' && has_mark(p, limit, MARK_PH, &is_seen);
+}
+
+bool ht_has_phase(const char *p, size_t n)
+{
+	const char *limit = p + n;
+	while (p < limit && (p = memmem(p, (size_t)(limit - p), "\"ph\"", 4)))
+		if (ht_key_form(p++, limit, HT_ANY_KEY))
+			return true;
+	return false;
 }
 
 static bool is_structure(unsigned char c)
@@ -221,15 +228,16 @@ static enum ht_place place_at(const struct ht_search *s, const char *p, const ch
 {
 	unsigned wanted = s->wanted;
 	limit = ht_look_limit(p, limit);
-	if (*p == '"' && wanted & BIT(HT_PLACE_KEY) && is_key_place(s, p, limit))
+	if (*p == '"' && wanted & HT_PLACE_BIT(HT_PLACE_KEY) && is_key_place(s, p, limit))
 		return HT_PLACE_KEY;
-	if (*p == ']' && wanted & BIT(HT_PLACE_LIST_END) && ht_list_end_form(p, limit, s->before))
+	if (*p == ']' && wanted & HT_PLACE_BIT(HT_PLACE_LIST_END) &&
+	        ht_list_end_form(p, limit, s->before))
 		return HT_PLACE_LIST_END;
 	if (*p != '{')
 		return HT_PLACE_NONE;
-	if (wanted & BIT(HT_PLACE_EVENT) && is_event_place(s, p, limit))
+	if (wanted & HT_PLACE_BIT(HT_PLACE_EVENT) && is_event_place(s, p, limit))
 		return HT_PLACE_EVENT;
-	if (wanted & BIT(HT_PLACE_DOCUMENT) &&
+	if (wanted & HT_PLACE_BIT(HT_PLACE_DOCUMENT) &&
 	        ht_key_form(ht_skip_blanks(p + 1, limit), limit, HT_HEADER_KEY))
 		return HT_PLACE_DOCUMENT;
 	return HT_PLACE_NONE;

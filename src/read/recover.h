@@ -22,6 +22,8 @@ static inline const char *ht_look_limit(const char *p, const char *limit)
 }
 
 const char *ht_skip_blanks(const char *p, const char *limit);
+/* The closing quote of the string that opens at p; NULL when it is not before limit. */
+const char *ht_quote_end(const char *p, const char *limit);
 
 /* Whose key may it be? The fields are those that Chrome's format names, the core is what Kineto writes. */
 enum ht_key_kind { HT_ANY_KEY, HT_EVENT_FIELD, HT_CORE_FIELD, HT_HEADER_KEY };
@@ -35,6 +37,8 @@ bool ht_mark_form(const char *p, const char *limit);
 bool ht_event_form(const char *p, const char *limit);
 /* True when an object with a phase is at p: surely an event, wherever it stands. */
 bool ht_phase_form(const char *p, const char *limit);
+/* Is there the key that every event has? */
+bool ht_has_phase(const char *p, size_t n);
 
 /* What separates a place from what stands before it: the last two bytes that are no blanks, last first. */
 struct ht_before {
@@ -52,7 +56,9 @@ enum ht_place {
 	HT_PLACE_DOCUMENT, /* the brace of another document */
 };
 
-#define HT_N_MARKS 6
+#define HT_PLACE_BIT(place) (uint8_t)(1u << (place))
+
+#define HT_N_MARKS          6
 
 /* A search that may stop at the end of a text and go on with the next. */
 struct ht_search {
