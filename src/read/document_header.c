@@ -121,6 +121,17 @@ static bool runs_into_events(const struct ht_scan *s, const char *end)
 	       ht_has_phase(s->w->repaired.data, s->w->repaired.n);
 }
 
+/* Is the quote that closes a text that of the first key of an event? Then the text lost its own, and took the brace. */
+static bool takes_brace(const struct ht_scan *s, const char *value, const char *end)
+{
+	const char *p = end - 2;
+	if (*value != '"')
+		return false;
+	while (p > value && ht_skip_space(p) > p)
+		p--;
+	return *p == '{' && ht_event_form(p, s->limit);
+}
+
 /* The value of a top-level key; everything but the list of events is kept as its JSON text. */
 static enum ht_status scan_header_value(
         struct ht_scan *s, const char *key, size_t n_key, const char *value)
@@ -145,7 +156,7 @@ static enum ht_status scan_header_value(
 	if (!is_long && ht_scan_must_wait(s, end))
 		return HT_OK;
 	if (repair != HT_REPAIRED || is_long || swallowed_events(s, end) ||
-	        runs_into_events(s, end)) {
+	        runs_into_events(s, end) || takes_brace(s, value, end)) {
 		s->incomplete = repair == HT_INCOMPLETE && !is_long;
 		ht_scan_lose_header(s);
 		return HT_OK;

@@ -197,7 +197,8 @@ bool ht_list_end_form(const char *p, const char *limit, struct ht_before before)
 	if (*next != ',')
 		return false;
 	next = ht_skip_blanks(next + 1, limit);
-	if (!ht_key_form(next, limit, HT_ANY_KEY))
+	/* in an event lists end before keys, too; that of the events ends behind a brace, and most keys behind it are known */
+	if (!ht_key_form(next, limit, before.last == '}' ? HT_ANY_KEY : HT_HEADER_KEY))
 		return false;
 	const char *other = ht_find_events_key(next, (size_t)(limit - next));
 	return !event_follows(next, other ? other : limit);

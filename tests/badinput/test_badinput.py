@@ -134,6 +134,18 @@ def test_sparse_gigabytes_after_events(folder):
         assert done.stdout == b"index,ts_ns\n0,1000\n"
 
 
+@pytest.mark.parametrize("n_blanks", [100, 5000])
+def test_blanks_instead_of_an_event_s_end(folder, n_blanks):
+    """A list in an event is not that of the events, however far the next event is: what follows is no header."""
+    def event(index, args):
+        return b'{"ph": "X", "name": "e", "ts": %d, "dur": 1, "pid": 1, "tid": 1, "args": {%s' % (index, args)
+    whole = [event(index, b'"a": [[1], []], "b": 1}}') for index in range(4)]
+    path = put(folder, "blanks.json", b'{"traceEvents": [' + event(9, b'"a": [[1], []], "b": [[2],') + b" " * n_blanks +
+               b",\n".join(whole) + b'], "traceName": "t"}')
+    done = survived(path)
+    assert done.stdout == b"index,ts_ns\n" + b"".join(b"%d,%d\n" % (index, index * 1000) for index in range(4))
+
+
 def bomb(path, block, total, head=b""):
     """A gzip file that inflates to head and then total times the byte block, made in little time."""
     with open(path, "wb") as file:
