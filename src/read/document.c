@@ -102,8 +102,7 @@ static enum ht_status skip_element(struct ht_scan *s)
 	uint8_t wanted = HT_PLACE_BIT(HT_PLACE_EVENT);
 	if (!lines)
 		wanted |= HT_PLACE_BIT(HT_PLACE_LIST_END) | HT_PLACE_BIT(HT_PLACE_KEY);
-	if (!lines && ht_key_form(s->p, s->limit, HT_ANY_KEY) &&
-	        !ht_key_form(s->p, s->limit, HT_EVENT_FIELD)) {
+	if (!lines && ht_outer_key_form(s->p, s->limit)) {
 		ht_scan_count(s, HT_STAT_list_mended, s->p);
 		ht_scan_leave_events(s);
 		return HT_OK;

@@ -99,11 +99,11 @@ bool ht_mark_form(const char *p, const char *limit)
 
 /* ---- events ---- */
 
-/* Does the object at p have a key of its own that marks events: this one, or any for HT_N_MARKS? ret_is_seen: it was seen to
- * its end, or to where it is. */
-static bool has_mark(const char *p, const char *limit, size_t wanted, bool *ret_is_seen)
+/* Does the object at p, or for depth 1 the one around p from there on, have a key of its own that marks events: this one, or
+ * any for HT_N_MARKS? ret_is_seen: it was seen to its end, or to where it is. */
+static bool has_mark(
+        const char *p, const char *limit, size_t depth, size_t wanted, bool *ret_is_seen)
 {
-	size_t depth = 0;
 	*ret_is_seen = true;
 	for (; p < limit; p++) {
 		if (*p == '{' || *p == '[') {
@@ -130,7 +130,7 @@ bool ht_event_form(const char *p, const char *limit)
 	const char *first = ht_skip_blanks(p + 1, limit);
 	if (!ht_key_form(first, limit, HT_ANY_KEY))
 		return false;
-	if (has_mark(p, limit, HT_N_MARKS, &is_seen))
+	if (has_mark(p, limit, 0, HT_N_MARKS, &is_seen))
 		return true;
 	/* not decided by what is in sight: long names come first in some files */
 	return !is_seen && ht_key_form(first, limit, HT_CORE_FIELD);
@@ -140,7 +140,18 @@ bool ht_phase_form(const char *p, const char *limit)
 {
 	bool is_seen;
 	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
-	return p < limit && *p == '{' && has_mark(p, limit, MARK_PH, &is_seen);
+	return p < limit && *p == '{' && has_mark(p, limit, 0, MARK_PH, &is_seen);
+}
+
+bool ht_outer_key_form(const char *p, const char *limit)
+{
+	bool is_seen;
+	if (ht_key_form(p, limit, HT_HEADER_KEY))
+		return true;
+	if (!ht_key_form(p, limit, HT_ANY_KEY) || ht_key_form(p, limit, HT_EVENT_FIELD))
+		return false;
+	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	return !has_mark(p, limit, 1, HT_N_MARKS, &is_seen);
 }
 
 bool ht_has_phase(const char *p, size_t n)
@@ -210,12 +221,9 @@ static bool is_key_place(const struct ht_search *s, const char *p, const char *l
 {
 	if (!is_structure(s->before.last) || s->before.last == '[')
 		return false;
-	if (ht_key_form(p, limit, HT_HEADER_KEY))
-		return true;
 	/* the first key of an object is that of an event, or of a value in one */
 	bool is_over = (s->in_header ? s->depth <= 0 : !s->saw_event) && s->before.last != '{';
-	return is_over && ht_key_form(p, limit, HT_ANY_KEY) &&
-	       !ht_key_form(p, limit, HT_EVENT_FIELD);
+	return is_over ? ht_outer_key_form(p, limit) : ht_key_form(p, limit, HT_HEADER_KEY);
 }
 
 static bool is_event_place(const struct ht_search *s, const char *p, const char *limit)

@@ -30,6 +30,10 @@ enum ht_key_kind { HT_ANY_KEY, HT_EVENT_FIELD, HT_CORE_FIELD, HT_HEADER_KEY };
 /* True when "key": of that kind starts at p. */
 bool ht_key_form(const char *p, const char *limit, enum ht_key_kind kind);
 
+/* True when a key of the object around the list of events starts at p: one that is known, or one that neither is an event's nor
+ * has an event's keys behind it. */
+bool ht_outer_key_form(const char *p, const char *limit);
+
 /* True when a key starts at p that events have, and practically nothing else. */
 bool ht_mark_form(const char *p, const char *limit);
 
