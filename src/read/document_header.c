@@ -114,11 +114,11 @@ static bool swallowed_events(const struct ht_scan *s, const char *end)
 
 /* Are events in a value, and no list of them close behind it? Then the key of the list is missing, and what stood before it
  * runs into the events: text that may still be valid. */
-static bool runs_into_events(const struct ht_scan *s, const char *end)
+static bool runs_into_events(const struct ht_scan *s, const char *value, const char *end)
 {
 	return !s->state->any_events &&
 	       !ht_find_events_key(end, (size_t)(ht_look_limit(end, s->limit) - end)) &&
-	       ht_has_phase(s->w->repaired.data, s->w->repaired.n);
+	       ht_has_phase(value, (size_t)(end - value));
 }
 
 /* Is the quote that closes a text that of the first key of an event? Then the text lost its own, and took the brace. */
@@ -156,7 +156,7 @@ static enum ht_status scan_header_value(
 	if (!is_long && ht_scan_must_wait(s, end))
 		return HT_OK;
 	if (repair != HT_REPAIRED || is_long || swallowed_events(s, end) ||
-	        runs_into_events(s, end) || takes_brace(s, value, end)) {
+	        runs_into_events(s, value, end) || takes_brace(s, value, end)) {
 		s->incomplete = repair == HT_INCOMPLETE && !is_long;
 		ht_scan_lose_header(s);
 		return HT_OK;
