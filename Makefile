@@ -135,9 +135,9 @@ bench: ## measure against the yardsticks; prints the table
 
 dist: ## static programs, source archive and wheels with checksums in dist/, tested
 	@tools/setup dist
+	@$(PYTHON) tools/dist
 	@$(MAKE) --no-print-directory configure
 	@ninja -C $(BUILD) --quiet holotrace
-	@$(PYTHON) tools/dist
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/dist
 
 install: all ## install below PREFIX and LIBDIR (and DESTDIR); CC, CFLAGS and LDFLAGS are kept to
