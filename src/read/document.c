@@ -290,7 +290,7 @@ static enum ht_status scan_no_start(struct ht_scan *s)
 		return HT_FORMAT;
 	return ht_fail(s->w->builder->ctx, HT_FORMAT, s->w->builder->path, ht_scan_offset(s, s->p),
 	        "expected a JSON trace as torch.profiler writes it, plain, .gz or .zst",
-	        "not a trace: the file starts with %s", what ? what : "no JSON");
+	        "not a trace: the file starts with %s", what ? what : "text that is no JSON");
 }
 
 /* Nothing read yet, or a document has just ended. */

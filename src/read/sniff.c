@@ -152,6 +152,36 @@ static struct ht_sniff sniff_array(const char *text, size_t n, size_t i)
 	return other("a JSON array without events");
 }
 
+const char *ht_sniff_magic(const char *p, size_t n)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *what;
+	} known[] = { { "\x89PNG", 4, "a PNG image" }, { "PK\x03\x04", 4, "a zip archive" },
+		{ "\x7f"
+		  "ELF",
+		        4, "a program" },
+		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
+		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" },
+		{ "\xff\xfe\0\0", 4, "UTF-32, not UTF-8" }, { "\xff\xfe", 2, "UTF-16, not UTF-8" },
+		{ "\xfe\xff", 2, "UTF-16, not UTF-8" }, { "BZh", 3, "bzip2 data" },
+		{ "\xfd"
+		  "7zXZ",
+		        5, "xz data" },
+		{ "version https://git-lfs", 23,
+		        "a Git LFS pointer (git lfs pull fetches its file)" },
+		{ "/annex/objects/", 15, "a git-annex pointer (git annex get fetches its file)" } };
+	if (n && !*p)
+		return "zero bytes";
+	if (ht_compression_of(p, n) != HT_PLAIN)
+		return "data that are compressed once more";
+	for (size_t i = 0; i < HT_COUNT(known); i++)
+		if (n >= known[i].n && !memcmp(p, known[i].magic, known[i].n))
+			return known[i].what;
+	return NULL;
+}
+
 static struct ht_sniff sniff_binary(const char *text, size_t n)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
@@ -161,7 +191,8 @@ static struct ht_sniff sniff_binary(const char *text, size_t n)
 		return other("compressed twice");
 	if (n >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
 		return other("a Python pickle");
-	return other("not JSON");
+	const char *what = ht_sniff_magic(text, n);
+	return other(what ? what : "not JSON");
 }
 
 struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all)
@@ -180,31 +211,4 @@ struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all)
 bool ht_sniff_is_trace(enum ht_sniff_kind kind)
 {
 	return kind == HT_SNIFF_OBJECT || kind == HT_SNIFF_ARRAY || kind == HT_SNIFF_LINES;
-}
-
-const char *ht_sniff_magic(const char *p, size_t n)
-{
-	static const struct {
-		const char *magic;
-		size_t n;
-		const char *what;
-	} known[] = { { "\x89PNG", 4, "a PNG image" }, { "PK\x03\x04", 4, "a zip archive" },
-		{ "\x7f"
-		  "ELF",
-		        4, "a program" },
-		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
-		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" },
-		{ "\xff\xfe", 2, "UTF-16, not UTF-8" }, { "\xfe\xff", 2, "UTF-16, not UTF-8" },
-		{ "BZh", 3, "bzip2 data" },
-		{ "\xfd"
-		  "7zXZ",
-		        5, "xz data" } };
-	if (n && !*p)
-		return "zero bytes";
-	if (ht_compression_of(p, n) != HT_PLAIN)
-		return "data that are compressed once more";
-	for (size_t i = 0; i < HT_COUNT(known); i++)
-		if (n >= known[i].n && !memcmp(p, known[i].magic, known[i].n))
-			return known[i].what;
-	return NULL;
 }

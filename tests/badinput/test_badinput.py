@@ -96,9 +96,15 @@ def test_png(folder):
 
 
 @pytest.mark.parametrize("data, what", [(json.dumps({"traceEvents": []}).encode("utf-16"), "UTF-16"),
-                                        (lzma.compress(b'{"traceEvents": []}'), "xz")], ids=["utf-16", "xz"])
-def test_other_encodings(folder, data, what):
+                                        (json.dumps({"traceEvents": []}).encode("utf-32"), "UTF-32"),
+                                        (lzma.compress(b'{"traceEvents": []}'), "xz"),
+                                        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", "git lfs pull"),
+                                        (b"/annex/objects/MD5E-s4--4d7a.json.gz\n", "git annex get")],
+                         ids=["utf-16", "utf-32", "xz", "git-lfs", "git-annex"])
+def test_what_is_not_the_trace_itself(folder, data, what):
+    """Also of a folder that has nothing else."""
     assert what in refused(put(folder, "t.json", data))
+    assert what in refused(folder)
 
 
 def test_png_named_json(folder):
