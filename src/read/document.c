@@ -211,10 +211,7 @@ static enum ht_status scan_events(struct ht_scan *s)
 		} else if (*s->p == '{') {
 			HT_TRY(scan_some_events(s));
 		} else if (*s->p == ',') {
-			if (s->state->comma)
-				ht_scan_count(s, HT_STAT_stray_comma, s->p);
-			s->state->comma = true;
-			s->p++;
+			ht_scan_comma(s);
 		} else if (*s->p == ']') {
 			close_list(s);
 		} else if (*s->p == '[') {

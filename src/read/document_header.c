@@ -224,10 +224,7 @@ enum ht_status ht_scan_header(struct ht_scan *s)
 		if (s->p >= s->limit) {
 			ht_scan_end_text(s);
 		} else if (*s->p == ',') {
-			if (s->state->comma)
-				ht_scan_count(s, HT_STAT_stray_comma, s->p);
-			s->state->comma = true;
-			s->p++;
+			ht_scan_comma(s);
 		} else if (*s->p == '}') {
 			close_document(s);
 		} else if (*s->p == '"') {

@@ -45,6 +45,14 @@ void ht_scan_end_text(struct ht_scan *s)
 		ht_scan_count(s, HT_STAT_truncated, s->p);
 }
 
+void ht_scan_comma(struct ht_scan *s)
+{
+	if (s->state->comma)
+		ht_scan_count(s, HT_STAT_stray_comma, s->p);
+	s->state->comma = true;
+	s->p++;
+}
+
 void ht_scan_closing_comma(struct ht_scan *s, const char *bracket)
 {
 	if (s->state->comma && !s->state->opened)

@@ -34,6 +34,8 @@ static inline int64_t ht_scan_offset(const struct ht_scan *s, const char *p)
 uint16_t ht_scan_document(const struct ht_scan *s);
 
 void ht_scan_count(struct ht_scan *s, enum ht_stat_code code, const char *p);
+/* The comma at s->p, which is one too many behind another. */
+void ht_scan_comma(struct ht_scan *s);
 /* A comma right before a bracket that closes is counted. */
 void ht_scan_closing_comma(struct ht_scan *s, const char *bracket);
 

@@ -143,7 +143,7 @@ static bool repair_byte(struct repair *r)
 struct passed {
 	bool structure; /* commas, colons, brackets */
 	bool brace;     /* one that closes */
-	bool object;    /* behind a quote one that closes and then one that opens */
+	bool object;    /* behind a quote, or in a key, one that closes and then one that opens */
 };
 
 /* A string that goes on over these was not closed where it should: what follows is not its text. */
@@ -164,14 +164,15 @@ static bool is_border(
 	}
 }
 
-/* The quote that closes a string over such is that of a value in the next event, whose first key is damaged, too: a key of
- * events comes next. */
-static bool is_of_next_event(const struct repair *r, struct passed passed)
+/* The quote that closes a string over such is that of the first key of the next event, which is damaged, too, or of that key's
+ * value: a key of events comes next. */
+static bool is_of_next_event(const struct repair *r, enum place place, struct passed passed)
 {
 	const char *limit = ht_look_limit(r->p, r->limit);
 	const char *next = ht_skip_blanks(r->p + 1, limit);
-	return passed.object && next < limit && *next == ',' &&
-	       ht_mark_form(ht_skip_blanks(next + 1, limit), limit);
+	if (!passed.object || place == PLACE_KEY)
+		return passed.object;
+	return next < limit && *next == ',' && ht_mark_form(ht_skip_blanks(next + 1, limit), limit);
 }
 
 static bool repair_text_byte(struct repair *r)
@@ -220,7 +221,7 @@ static bool repair_string(struct repair *r, enum place place)
 			break;
 		char c = *r->p;
 		if (c == '"' && closes(r, r->p, place, clean)) {
-			if (is_of_next_event(r, passed))
+			if (is_of_next_event(r, place, passed))
 				return fail(r, HT_HOPELESS);
 			r->p++;
 			return put(r, "\"", 1);
@@ -231,7 +232,7 @@ static bool repair_string(struct repair *r, enum place place)
 		passed.structure |= c && strchr("{}[]:,", c);
 		passed.brace |= c == '}';
 		passed.object |=
-		        !clean && c == '{' &&
+		        (!clean || place == PLACE_KEY) && c == '{' &&
 		        (before.last == '}' || (before.last == ',' && before.next_to_last == '}'));
 		if (!memchr(" \n\r\t", c, 4))
 			before = (struct ht_before){ (unsigned char)c, before.last };
