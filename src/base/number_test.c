@@ -11,6 +11,7 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
@@ -34,6 +35,45 @@ static void prints_the_shortest(void **state)
 		ht_double_print(text, cases[i].value);
 		assert_string_equal(
 		        text, cases[i].with_point ? cases[i].with_point : cases[i].text);
+	}
+}
+
+static double random_double(uint64_t *seed)
+{
+	uint64_t bits[2];
+	for (size_t i = 0; i < 2; i++) {
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		bits[i] = *seed >> 11;
+	}
+	double power = pow(10, (double)(bits[0] % 33) - 17), value;
+	switch (bits[0] >> 8 & 3) {
+	case 0: return (double)(bits[1] % 1000000) / (double)(1 + bits[0] % 1000000);
+	case 1: return -(double)(bits[1] % 100000000000) / 1000;
+	case 2: return ldexp(1 + (double)bits[1] / 0x1p53, (int)(bits[0] % 110) - 58);
+	default: break;
+	}
+	/* a power of ten, of two, or a neighbour of one */
+	value = bits[1] & 8 ? power : ldexp(1, (int)(bits[0] % 110) - 58);
+	for (uint64_t i = bits[1] & 3; i; i--)
+		value = nextafter(value, bits[1] & 4 ? 0 : INFINITY);
+	return value;
+}
+
+/* What is printed without printf is what the shortest of three would be. */
+static void prints_as_printf_does(void **state)
+{
+	uint64_t seed = 1;
+	(void)state;
+	for (size_t i = 0; i < 200000; i++) {
+		char text[32], want[32];
+		double value = random_double(&seed);
+		for (int digits = 15; digits <= 17; digits++) {
+			snprintf(want, sizeof want, "%.*g", digits, value);
+			if (strtod(want, NULL) == value)
+				break;
+		}
+		assert_int_equal(ht_double_print_short(text, value), strlen(want));
+		assert_string_equal(text, want);
 	}
 }
 
@@ -192,6 +232,7 @@ int main(void)
 		cmocka_unit_test(digits_are_counted_and_read),
 		cmocka_unit_test(times_are_read_as_by_the_slow_way),
 		cmocka_unit_test(prints_the_shortest),
+		cmocka_unit_test(prints_as_printf_does),
 		cmocka_unit_test(knows_no_locale),
 		cmocka_unit_test(rounds_away_from_zero),
 		cmocka_unit_test(reads_sizes),
