@@ -188,14 +188,17 @@ struct ht_time ht_time_parse_slow(const char *p)
 /* Exact products of a mantissa and a power of five. */
 __extension__ typedef unsigned __int128 wide;
 
-static const uint64_t tens[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
-	1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
-	1000000000000000, 10000000000000000, 100000000000000000 };
 static const uint64_t fives[] = { 1, 5, 25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625,
 	48828125, 244140625, 1220703125, 6103515625, 30517578125, 152587890625, 762939453125,
 	3814697265625, 19073486328125, 95367431640625, 476837158203125, 2384185791015625,
 	11920928955078125, 59604644775390625, 298023223876953125, 1490116119384765625,
 	7450580596923828125 };
+
+/* 10^n, for n up to 19. */
+static uint64_t ten_to(int n)
+{
+	return fives[n] << n;
+}
 
 /* mantissa / 2^shift * 10^scale, rounded as printf does; false when that does not read back as the same double. */
 static bool round_to_digits(uint64_t mantissa, int shift, int scale, uint64_t *ret_digits)
@@ -216,7 +219,7 @@ static bool round_to_digits(uint64_t mantissa, int shift, int scale, uint64_t *r
 static int first_power(double size)
 {
 	int power = 0;
-	for (; size >= (double)tens[power + 1]; power++)
+	for (; size >= (double)ten_to(power + 1); power++)
 		continue;
 	for (; size < 1; size *= 10)
 		power--;
@@ -261,7 +264,7 @@ static int print_quickly(char *buffer, double value)
 	while (!round_to_digits(mantissa, shift, n - 1 - power, &digits))
 		if (++n > 17)
 			return 0;
-	if (digits < tens[n - 1] || digits >= tens[n])
+	if (digits < ten_to(n - 1) || digits >= ten_to(n))
 		return 0;
 	for (; digits % 10 == 0; n--)
 		digits /= 10;

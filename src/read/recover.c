@@ -99,6 +99,12 @@ bool ht_mark_form(const char *p, const char *limit)
 
 /* ---- events ---- */
 
+/* The end of what tells an event. */
+static const char *form_limit(const char *p, const char *limit)
+{
+	return limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+}
+
 /* Does the object at p, or for depth 1 the one around p from there on, have a key of its own that marks events: this one, or
  * any for HT_N_MARKS? ret_is_seen: it was seen to its end, or to where it is. */
 static bool has_mark(
@@ -126,7 +132,7 @@ static bool has_mark(
 bool ht_event_form(const char *p, const char *limit)
 {
 	bool is_seen;
-	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	limit = form_limit(p, limit);
 	const char *first = ht_skip_blanks(p + 1, limit);
 	if (!ht_key_form(first, limit, HT_ANY_KEY))
 		return false;
@@ -139,7 +145,7 @@ bool ht_event_form(const char *p, const char *limit)
 bool ht_phase_form(const char *p, const char *limit)
 {
 	bool is_seen;
-	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	limit = form_limit(p, limit);
 	return p < limit && *p == '{' && has_mark(p, limit, 0, MARK_PH, &is_seen);
 }
 
@@ -150,7 +156,7 @@ bool ht_outer_key_form(const char *p, const char *limit)
 		return true;
 	if (!ht_key_form(p, limit, HT_ANY_KEY) || ht_key_form(p, limit, HT_EVENT_FIELD))
 		return false;
-	limit = limit - p > FORM_BYTES ? p + FORM_BYTES : limit;
+	limit = form_limit(p, limit);
 	return !has_mark(p, limit, 1, HT_N_MARKS, &is_seen);
 }
 
