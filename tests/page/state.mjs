@@ -194,6 +194,22 @@ try {
     await includes(page, "sql_tables");
   }
 
+  // who goes somewhere when the page has just learned of the runs arrives there, and not at the one that it would begin with
+  const hasty = await browser.newPage();
+  await hasty.addInitScript(place => {
+    const own = Response.prototype.json;
+    Response.prototype.json = async function () {
+      const value = await own.call(this);
+      if (/\/runs\b/.test(this.url) && location.hash === "") location.hash = place;
+      return value;
+    };
+  }, at("straggler", "kernels"));
+  await hasty.goto(url);
+  await hasty.locator("nav.nav").waitFor();
+  await settle(hasty);
+  check("where it went at once", await hash(hasty), at("straggler", "kernels"));
+  await hasty.close();
+
   // what is not there
   await go(page, "#/nothing%20here/kernels");
   if (!(await page.locator(".start").innerText()).includes("There is no run called nothing here")) throw new Error("unknown run");

@@ -15,7 +15,7 @@ import { useKeys } from "./keys";
 import { Palette } from "./Palette";
 import { Busy, Empty, ProblemBox } from "./parts";
 import { filesOf, usePace, useSteadyRun } from "./progress";
-import { formatRoute, go, linkTo, useRoute } from "./route";
+import { formatRoute, go, linkTo, parseRoute, useRoute } from "./route";
 import type { Route } from "./route";
 import { useTheme } from "./theme";
 import { registryOf } from "./words";
@@ -366,7 +366,8 @@ export function Page() {
   const runs = watched.runs;
   const run = useSteadyRun(runs ? chooseRun(runs, route) : undefined);
   useEffect(() => {
-    if (run && !route.run) go(formatRoute({ ...route, run: run.id }), true);
+    // the address itself: an effect may run after somebody has gone on and before the page was told
+    if (run && !parseRoute(location.hash).run) go(formatRoute({ ...route, run: run.id }), true);
   }, [run?.id, route.run]);
   const serves = useServes(run, run ? within(run, route).query.span : undefined);
   const hooked = useHooked(run, run ? within(run, route).query.span : undefined, placeOf(route.view) === placeOf("lightning"));
