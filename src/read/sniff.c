@@ -169,6 +169,8 @@ const char *ht_sniff_magic(const char *p, size_t n)
 		{ "\xfd"
 		  "7zXZ",
 		        5, "xz data" },
+		{ "\x80\2", 2, "a Python pickle" }, { "\x80\3", 2, "a Python pickle" },
+		{ "\x80\4", 2, "a Python pickle" }, { "\x80\5", 2, "a Python pickle" },
 		{ "version https://git-lfs", 23,
 		        "a Git LFS pointer (git lfs pull fetches its file)" },
 		{ "/annex/objects/", 15, "a git-annex pointer (git annex get fetches its file)" } };
@@ -182,19 +184,6 @@ const char *ht_sniff_magic(const char *p, size_t n)
 	return NULL;
 }
 
-static struct ht_sniff sniff_binary(const char *text, size_t n)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-	if (!bytes[0])
-		return other("not JSON: it begins with zero bytes");
-	if (ht_compression_of(text, n) != HT_PLAIN)
-		return other("compressed twice");
-	if (n >= 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
-		return other("a Python pickle");
-	const char *what = ht_sniff_magic(text, n);
-	return other(what ? what : "not JSON");
-}
-
 struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all)
 {
 	size_t i = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -205,7 +194,8 @@ struct ht_sniff ht_sniff_trace(const char *text, size_t n, bool is_all)
 		return sniff_object(text, n, i, is_all);
 	if (text[i] == '[')
 		return sniff_array(text, n, i);
-	return sniff_binary(text + i, n - i);
+	const char *what = ht_sniff_magic(text + i, n - i);
+	return other(what ? what : "not JSON");
 }
 
 bool ht_sniff_is_trace(enum ht_sniff_kind kind)
