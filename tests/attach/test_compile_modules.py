@@ -60,13 +60,13 @@ def write_code(title, calls, handle, returned, sizes):
     return text + f"        return {returned}\n", handle
 
 
-def write_log(path, sizes=INPUTS, sources=True, trains=True):
+def write_log(path, sizes=INPUTS, sources=True, trains=True, gradients=RETURNED):
     out, handle = "", 0
     for i, (source, _, _) in enumerate(INPUTS if sources else []):
         out += record({"describe_source": {"describer_id": 0, "id": i, "source": source}, **IDS})
     names = ", ".join(f'{re.sub("[^a-zA-Z0-9]+", "_", source)}: "{kind}"' for source, kind, _ in INPUTS)
     out += record({"dynamo_output_graph": {"sizes": {}}, **IDS}, GRAPH.replace("{inputs}", names))
-    for key, title, calls, returned in [("fA", "forward", FORWARD, "(buf0, )"), ("fB", "backward", BACKWARD, RETURNED)]:
+    for key, title, calls, returned in [("fA", "forward", FORWARD, "(buf0, )"), ("fB", "backward", BACKWARD, gradients)]:
         first = handle
         code, handle = write_code(title, calls, handle, returned, sizes)
         if not trains and title == "forward":
@@ -131,6 +131,13 @@ def test_what_does_not_fit_says_nothing(tmp_path, change):
     """Sizes that are not those of the inputs are of another order; inputs that nobody describes are of no module."""
     args = [write_trace(tmp_path / "t.json"), "--attach", write_log(tmp_path / "dedicated_log_torch_trace_x.log", **change)]
     assert {(r["module"], r["module_via"]) for r in table("attribution", *args, "--view", "origins")} == {(region(""), "frames")}
+
+
+@pytest.mark.parametrize("gradients", ["(buf2, None, buf1)", RETURNED.replace(", )", ", buf22)")], ids=["fewer", "one more"])
+def test_gradients_of_other_inputs_say_nothing(tmp_path, gradients):
+    args = [write_trace(tmp_path / "t.json"), "--attach", write_log(tmp_path / "dedicated_log_torch_trace_x.log", gradients=gradients)]
+    rows = {r["name"]: r for r in table("attribution", *args, "--view", "origins")}
+    assert {rows[f"k{len(FORWARD) + i + 1}"]["module_via"] for i in range(len(BACKWARD))} == {"frames"}
 
 
 # ---- recorded ----

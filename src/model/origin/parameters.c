@@ -309,8 +309,10 @@ static enum ht_status read_gradients(struct applying *a, const char *code)
 		input += *at == ',' && !depth;
 		at++;
 	}
-	/* a gradient for every input, or the order is another one */
-	if (input != a->n && input + 1 != a->n)
+	/* a gradient for every input, and none behind the last comma, or the order is another one */
+	const struct gradient *list = a->gradients.data;
+	bool is_behind = a->gradients.n && list[a->gradients.n - 1].input >= a->n;
+	if ((input != a->n && input + 1 != a->n) || is_behind)
 		a->gradients.n = 0;
 	ht_sort_items(a->ctx->mem, a->gradients.data, a->gradients.n, sizeof(struct gradient),
 	        compare_gradients);
