@@ -28,6 +28,7 @@
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
 #include "model/origin/find_origins.h"
+#include "model/origin/source_lines.h"
 #include "model/policy.h"
 #include "store/columns.h"
 
@@ -445,19 +446,6 @@ static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
 
 /* ---- lines ---- */
 
-/* The next of the lines "a.py(3): f + b.py(4): g"; false: no more. */
-static bool next_line(const char **at, const char **ret_line, size_t *ret_n)
-{
-	static const char between[] = " + ";
-	if (!*at)
-		return false;
-	const char *end = strstr(*at, between);
-	*ret_line = *at;
-	*ret_n = end ? (size_t)(end - *at) : strlen(*at);
-	*at = end ? end + sizeof between - 1 : NULL;
-	return true;
-}
-
 static bool pool_line(struct ht_pooled *pooled, const struct ht_origin *origin, const char *line,
         int64_t ns, bool is_shared)
 {
@@ -481,25 +469,24 @@ static bool pool_line(struct ht_pooled *pooled, const struct ht_origin *origin, 
 /* Parts add up to the whole: each ends where its share of the sum does. */
 static bool split_lines(struct ht_pooled *pooled, const struct ht_origin *origin, int64_t ns)
 {
-	const char *at = origin->source, *line;
+	const char *at = origin->source;
 	const int64_t *bytes = origin->line_bytes;
+	struct ht_piece line;
+	char text[HT_SOURCE_LINE_BYTES + 1];
 	__int128 all = 0, until = 0;
 	int64_t done = 0;
-	size_t n = 0, i = 0, n_text;
-	while (next_line(&at, &line, &n_text))
-		n++;
-	if (n < 2)
-		return pool_line(pooled, origin, origin->source, ns, false);
-	for (size_t k = 0; k < n; k++)
+	if (origin->n_lines < 2)
+		return pool_line(pooled, origin, at, ns, false);
+	for (size_t k = 0; k < origin->n_lines; k++)
 		all += bytes ? bytes[k] : 1;
-	at = origin->source;
-	for (; next_line(&at, &line, &n_text); i++) {
-		char *text = ht_arena_strndup(pooled->run->scratch, line, n_text);
+	for (size_t i = 0; i < origin->n_lines && ht_source_line_next(&at, &line); i++) {
 		until += bytes ? bytes[i] : 1;
 		/* rounded up, so that of equal parts the first ones are longer */
 		int64_t part = (int64_t)((ns * until + all - 1) / all) - done;
 		done += part;
-		if (!text || !pool_line(pooled, origin, text, part, true))
+		memcpy(text, line.text, (size_t)line.n);
+		text[line.n] = '\0';
+		if (!pool_line(pooled, origin, text, part, true))
 			return false;
 	}
 	return true;

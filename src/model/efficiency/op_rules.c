@@ -83,14 +83,21 @@ static __int128 argument(struct parser *s)
 	}
 }
 
+/* Numbers stay within 63 bits, so that products of two fit. */
+static __int128 fitting(struct parser *s, __int128 value)
+{
+	s->is_missing |= value > INT64_MAX || value < -(__int128)INT64_MAX;
+	return s->is_missing ? 0 : value;
+}
+
 static __int128 factor(struct parser *s)
 {
 	__int128 value = 0;
 	skip_blanks(s);
 	if (ht_is_digit(*s->p))
-		return digits(s);
+		return fitting(s, digits(s));
 	if (*s->p && strchr("dnec", *s->p))
-		return argument(s);
+		return fitting(s, argument(s));
 	s->is_bad |= !take(s, '(') || ++s->depth > MAX_DEPTH;
 	if (s->is_bad)
 		return 0;
@@ -98,13 +105,6 @@ static __int128 factor(struct parser *s)
 	s->depth--;
 	s->is_bad |= !take(s, ')');
 	return value;
-}
-
-/* Numbers stay within 63 bits, so that products of two fit. */
-static __int128 fitting(struct parser *s, __int128 value)
-{
-	s->is_missing |= value > INT64_MAX || value < -(__int128)INT64_MAX;
-	return s->is_missing ? 0 : value;
 }
 
 static __int128 product(struct parser *s)
@@ -208,7 +208,7 @@ enum ht_status ht_op_rules_read(ht_ctx *ctx, const char *file, const char *text,
 {
 	size_t n_lines = 1, number = 0;
 	for (const char *p = text; *p; p++)
-		n_lines += *p == '\n';
+		n_lines += *p == '\n' || *p == '\r';
 	ret->n = 0;
 	ret->list = ht_arena_alloc(arena, n_lines * sizeof *ret->list);
 	if (!ret->list)

@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 #include <cmocka.h>
 
 static struct ht_op_args args_of(void)
@@ -41,6 +42,46 @@ static void expressions_know_sizes_elements_bytes_and_scalars(void **state)
 	assert_false(cost.has_bytes);
 	assert_null(ht_op_rules_find(&rules, "aten::mm"));
 	ht_arena_done(&arena);
+}
+
+/* Lines end in any of the three ways; enough of them that a list made for fewer would be left. */
+static void lines_end_in_carriage_returns_too(void **state)
+{
+	enum { N = 4096 };
+	static const char line[] = "foo****** bytes=1\r";
+	static char text[N * (sizeof line - 1) + 1];
+	ht_ctx *ctx = *state;
+	struct ht_arena arena;
+	struct ht_op_rules rules;
+	for (size_t i = 0; i < N; i++)
+		memcpy(text + i * (sizeof line - 1), line, sizeof line);
+	ht_arena_init(&arena, ctx->mem);
+	assert_int_equal(ht_op_rules_read(ctx, "rules", text, &arena, &rules), HT_OK);
+	assert_int_equal(rules.n, N);
+	for (size_t i = 0; i < N; i++) {
+		assert_null(rules.list[i].flops);
+		assert_string_equal(rules.list[i].bytes, "1");
+	}
+	ht_arena_done(&arena);
+}
+
+static void numbers_of_more_than_63_bits_are_not_modelled(void **state)
+{
+	static const char *const rules_of[] = { "x bytes = n0", "x bytes = n0 * n0",
+		"x bytes = 0 - n0" };
+	ht_ctx *ctx = *state;
+	struct ht_op_texts texts = { "[[4294967296, 4294967296]]", "[\"float\"]", NULL, "[\"\"]" };
+	struct ht_op_args args;
+	ht_op_args_read(&texts, &args);
+	for (size_t i = 0; i < sizeof rules_of / sizeof *rules_of; i++) {
+		struct ht_arena arena;
+		struct ht_op_rules rules;
+		ht_arena_init(&arena, ctx->mem);
+		assert_int_equal(
+		        ht_op_rules_read(ctx, "rules", rules_of[i], &arena, &rules), HT_OK);
+		assert_int_equal(ht_op_rule_cost(&rules.list[0], &args).state, HT_COST_MISMATCH);
+		ht_arena_done(&arena);
+	}
 }
 
 static void what_an_argument_lacks_is_not_modelled(void **state)
@@ -93,6 +134,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(expressions_know_sizes_elements_bytes_and_scalars),
+		cmocka_unit_test(lines_end_in_carriage_returns_too),
+		cmocka_unit_test(numbers_of_more_than_63_bits_are_not_modelled),
 		cmocka_unit_test(what_an_argument_lacks_is_not_modelled),
 		cmocka_unit_test(other_texts_are_refused),
 	};

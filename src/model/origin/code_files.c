@@ -104,26 +104,32 @@ static enum ht_status add_calls(
 {
 	struct ht_json reader = ht_json_enter(all);
 	struct ht_json_value key, value;
-	struct ht_vec calls = { .data = graph->calls, .n = graph->n };
-	while (ht_json_member(&reader, &key, &value)) {
+	struct ht_call_index calls;
+	enum ht_status status = HT_OK;
+	HT_TRY(ht_call_index_make(r->ctx, graph->calls, graph->n, &calls));
+	while (status == HT_OK && ht_json_member(&reader, &key, &value)) {
 		if (value.type == HT_JSON_OBJECT)
 			value = ht_json_get(&value, "stack_traces");
-		HT_TRY(ht_wrapper_add_stacks(r->ctx, &r->log->arena, &calls, &key, &value));
+		status = ht_wrapper_add_stacks(r->ctx, &r->log->arena, &calls, &key, &value);
 	}
-	return HT_OK;
+	ht_call_index_done(r->ctx, &calls);
+	return status;
 }
 
 static enum ht_status add_nodes(
         struct reading *r, const struct ht_json_value *all, struct ht_compiled_graph *graph)
 {
 	struct ht_json_value of = ht_json_get(all, "cppCodeToPost"), key, value;
-	struct ht_vec calls = { .data = graph->calls, .n = graph->n };
+	struct ht_call_index calls;
+	enum ht_status status = HT_OK;
 	if (of.type != HT_JSON_OBJECT)
 		return HT_OK;
 	struct ht_json reader = ht_json_enter(&of);
-	while (ht_json_member(&reader, &key, &value))
-		HT_TRY(ht_wrapper_add_nodes(r->ctx, &r->log->arena, &calls, &key, &value));
-	return HT_OK;
+	HT_TRY(ht_call_index_make(r->ctx, graph->calls, graph->n, &calls));
+	while (status == HT_OK && ht_json_member(&reader, &key, &value))
+		status = ht_wrapper_add_nodes(r->ctx, &r->log->arena, &calls, &key, &value);
+	ht_call_index_done(r->ctx, &calls);
+	return status;
 }
 
 /* What a file says of calls, to the wrappers that it is for. */

@@ -28,8 +28,8 @@ struct record {
 struct reading {
 	ht_ctx *ctx;
 	struct ht_compile_log *log;
-	struct ht_vec calls; /* struct ht_compiled_call */
-	const char *file;
+	struct ht_vec calls;        /* struct ht_compiled_call */
+	const char *file, *code_id; /* of the code: the wrapper, the compilation */
 	bool has_code, is_backward;
 	/* lines of the graph before the code, and of the one that Dynamo captured last, with its compilation */
 	struct ht_graph_lines lines, captured;
@@ -50,9 +50,8 @@ static char *find_json(char *line)
 	}
 	if (!*p || !strchr("VIWEC", *p) || strspn(p + 1, "0123456789") != 4 || p[5] != ' ')
 		return NULL;
-	char *end = strstr(p, "] {");
-	char *newline = strchr(p, '\n');
-	return end && (!newline || end < newline) ? end + 2 : NULL;
+	char *end = memmem(p, strcspn(p, "\n"), "] {", 3);
+	return end ? end + 2 : NULL;
 }
 
 bool ht_compile_log_sniff(const char *text, size_t n)
@@ -138,7 +137,8 @@ static enum ht_status read_code(struct reading *r, const struct record *record)
 	struct ht_json_value file = ht_json_get(&code, "filename");
 	const char *compile_id = compile_id_of(r, &record->json);
 	if (r->has_code)
-		HT_TRY(push_graph(r, "", compile_id));
+		HT_TRY(push_graph(r, "", r->code_id));
+	r->code_id = compile_id;
 	r->file = ht_log_string(&r->log->arena, &file);
 	r->has_code = true;
 	const char *title = strstr(record->payload, "_backward']");
@@ -173,6 +173,8 @@ static enum ht_status read_stacks(struct reading *r, const struct record *record
 {
 	struct ht_json reader = { record->payload };
 	struct ht_json_value all, key, value;
+	struct ht_call_index index;
+	enum ht_status status = HT_OK;
 	if (!ht_json_valid(record->payload, record->n_payload)) {
 		r->log->n_bad += record->n_payload > 0; /* of code from a cache there is none */
 		return HT_OK;
@@ -181,9 +183,11 @@ static enum ht_status read_stacks(struct reading *r, const struct record *record
 	if (all.type != HT_JSON_OBJECT)
 		return HT_OK;
 	reader = ht_json_enter(&all);
-	while (ht_json_member(&reader, &key, &value))
-		HT_TRY(ht_wrapper_add_stacks(r->ctx, &r->log->arena, &r->calls, &key, &value));
-	return HT_OK;
+	HT_TRY(ht_call_index_make(r->ctx, r->calls.data, r->calls.n, &index));
+	while (status == HT_OK && ht_json_member(&reader, &key, &value))
+		status = ht_wrapper_add_stacks(r->ctx, &r->log->arena, &index, &key, &value);
+	ht_call_index_done(r->ctx, &index);
+	return status;
 }
 
 static enum ht_status read_key(struct reading *r, const struct record *record)
@@ -280,7 +284,7 @@ static enum ht_status read_record(struct reading *r, const struct record *record
 		return read_code(r, record);
 	if (ht_json_get(&record->json, "inductor_post_grad_graph").type != HT_JSON_END) {
 		if (r->has_code)
-			HT_TRY(push_graph(r, "", compile_id_of(r, &record->json)));
+			HT_TRY(push_graph(r, "", r->code_id));
 		return ht_graph_lines_read(r->ctx, record->payload, &r->lines);
 	}
 	if (ht_json_get(&record->json, "dynamo_output_graph").type != HT_JSON_END)
@@ -362,7 +366,7 @@ enum ht_status ht_compile_log_read(
 	text[n] = '\0';
 	enum ht_status status = read_records(&r, text);
 	if (status == HT_OK && r.has_code)
-		status = push_graph(&r, "", "");
+		status = push_graph(&r, "", r.code_id);
 	ht_vec_free(log->mem, &r.calls, sizeof(struct ht_compiled_call));
 	ht_log_events_done(ctx, &r.events);
 	ht_graph_lines_done(ctx, &r.lines);

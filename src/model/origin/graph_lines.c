@@ -8,14 +8,12 @@
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "model/origin/compiled_graph.h"
+#include "model/origin/source_lines.h"
 #include "model/origin/stack_frames.h"
-#include "model/origin/wrapper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What stands between the lines of a call. */
-#define BETWEEN " + "
 
 struct node {
 	struct ht_piece name;
@@ -154,20 +152,25 @@ static const struct node *find(const struct ht_graph_lines *lines, struct ht_pie
 	                                                                        : NULL;
 }
 
-/* As the frame of a stack, which knows whose files are whose. */
+/* "a.py(3): f"; of no bytes where it is longer than any. */
+static struct ht_piece spell_line(const struct node *node, char line[HT_SOURCE_LINE_BYTES + 1])
+{
+	if (node->file.n + node->line.n + node->function.n > HT_SOURCE_LINE_BYTES - 4)
+		return (struct ht_piece){ 0 };
+	int n = snprintf(line, HT_SOURCE_LINE_BYTES + 1, "%.*s(%.*s): %.*s", node->file.n,
+	        node->file.text, node->line.n, node->line.text, node->function.n,
+	        node->function.text);
+	return (struct ht_piece){ line, n };
+}
+
 static enum ht_status add_line(ht_ctx *ctx, struct ht_arena *arena, const struct node *node,
         bool is_library, struct ht_compiled_call *call)
 {
-	struct ht_stack_frame frame;
-	const char *text = ht_arena_printf(arena, "  File \"%.*s\", line %.*s, in %.*s\n",
-	        node->file.n, node->file.text, node->line.n, node->line.text, node->function.n,
-	        node->function.text);
-	const char *at = text;
-	if (!text)
-		return ht_fail_nomem(ctx);
-	if (!ht_stack_frame_next(&at, &frame) || frame.is_library != is_library)
-		return HT_OK;
-	return ht_wrapper_add_line(ctx, arena, call, ht_stack_line(arena, text));
+	char line[HT_SOURCE_LINE_BYTES + 1];
+	struct ht_piece found = spell_line(node, line);
+	return found.n && ht_is_library_file(node->file) == is_library
+	               ? ht_source_line_add(ctx, arena, call, found)
+	               : HT_OK;
 }
 
 enum ht_status ht_graph_lines_add(ht_ctx *ctx, struct ht_arena *arena,
@@ -187,24 +190,12 @@ enum ht_status ht_graph_lines_add(ht_ctx *ctx, struct ht_arena *arena,
 	return HT_OK;
 }
 
-/* Which of the lines "a.py(3): f + b.py(4): g" a node is at; SIZE_MAX: none of them. */
+/* Which of the lines of a call a node is at; SIZE_MAX: none of them. */
 static size_t line_of(const struct node *node, const char *source)
 {
-	for (size_t i = 0; source; i++) {
-		const char *end = strstr(source, BETWEEN);
-		const char *at = source, *stop = end ? end : source + strlen(source);
-		const struct ht_piece pieces[] = { node->file, { "(", 1 }, node->line, { "): ", 3 },
-			node->function };
-		size_t k = 0;
-		for (; k < HT_COUNT(pieces) && stop - at >= pieces[k].n &&
-		        !memcmp(at, pieces[k].text, (size_t)pieces[k].n);
-		        k++)
-			at += pieces[k].n;
-		if (k == HT_COUNT(pieces) && at == stop)
-			return i;
-		source = end ? end + sizeof BETWEEN - 1 : NULL;
-	}
-	return SIZE_MAX;
+	char line[HT_SOURCE_LINE_BYTES + 1];
+	struct ht_piece found = spell_line(node, line);
+	return found.n ? ht_source_line_find(source, found) : SIZE_MAX;
 }
 
 /* Add what the nodes of a call compute to their lines; false: one of them is unknown. */
@@ -220,7 +211,7 @@ static bool add_nodes(const struct ht_graph_lines *const *graphs,
 		at += name.n;
 		if (!name.n)
 			continue;
-		if (line == SIZE_MAX || node->bytes < 0 ||
+		if (line >= call->n_sources || node->bytes < 0 ||
 		        node->bytes > INT64_MAX / 2 - bytes[line])
 			return false;
 		bytes[line] += node->bytes;

@@ -31,8 +31,8 @@ static bool next_call(const char **at, const char **ret_name, size_t *ret_n)
 	                   ht_text_starts(name, "UNKNOWN_INSTANCE");
 	*ret_name = is_nameless && n_class ? end + 1 : name;
 	*ret_n = is_nameless && n_class ? n_class : n;
-	/* the function behind it may have dots in no case */
-	end += n_class ? n_class + 2 : 0;
+	/* the function behind it may have dots in no case, the class may */
+	end += n_class ? n_class + 1 : 0;
 	end += strcspn(end, ".");
 	*at = *end ? end + 1 : end;
 	return true;

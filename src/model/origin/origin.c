@@ -76,6 +76,7 @@ struct ht_origin ht_origin_of_call(const struct ht_compiled_call *call)
 		.source = call->source,
 		.nodes = call->nodes,
 		.via = via_of(call),
+		.n_lines = call->n_sources,
 		.line_bytes = call->line_bytes,
 		.call = call };
 }
@@ -132,6 +133,7 @@ static void take_op(const struct ht_origins *o, size_t i_gpu, struct ht_origin *
 	origin->nodes = call ? call->nodes : NULL;
 	if (call && call->source) {
 		origin->source = call->source;
+		origin->n_lines = call->n_sources;
 		origin->line_bytes = call->line_bytes;
 	}
 	if (origin->method != HT_ORIGIN_TRITON)

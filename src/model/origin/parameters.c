@@ -10,6 +10,7 @@
 #include "model/origin/compiled_graph.h"
 #include "model/origin/stack_frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,10 @@
 
 /* No model has longer names. */
 #define MAX_SOURCE 4096
+/* Of modules: a base, and names with " / " instead of each dot. */
+#define MAX_PATH (4 * MAX_SOURCE)
+/* Bytes of a list of sizes: tensors have 64 of them at most. */
+#define MAX_SIZES 2048
 /* Captured between a graph and its code: a backward graph is compiled when it is first called. */
 #define MAX_GRAPHS_BETWEEN 4096
 
@@ -114,7 +119,7 @@ enum ht_status ht_parameters_add_source(ht_ctx *ctx, struct ht_arena *arena,
 	modules = modules ? modules : strstr(source, "._parameters['");
 	modules = modules ? modules : strstr(source, "._buffers['");
 	if (!ht_text_same(p->compile_id, compile_id))
-		p->sources.n = 0;
+		p->sources.n = p->n_sorted = 0;
 	p->compile_id = compile_id;
 	if (!modules || strlen(source) > MAX_SOURCE)
 		return HT_OK;
@@ -153,7 +158,9 @@ static struct ht_piece sizes_of(const char *type, size_t n)
 {
 	const char *from = memchr(type, '[', n);
 	const char *to = from ? memchr(from, ']', n - (size_t)(from - type)) : NULL;
-	return to ? (struct ht_piece){ from + 1, (int)(to - from - 1) } : (struct ht_piece){ 0 };
+	if (!to || to - from > MAX_SIZES)
+		return (struct ht_piece){ 0 };
+	return (struct ht_piece){ from + 1, (int)(to - from - 1) };
 }
 
 /* NAME: "TYPE" from *at on, which moves past it; false: no more. */
@@ -184,8 +191,10 @@ enum ht_status ht_parameters_read_graph(ht_ctx *ctx, struct ht_arena *arena,
 	struct ht_piece name, sizes;
 	if (!at || !ht_text_same(p->compile_id, compile_id))
 		return HT_OK;
-	ht_sort_items(
-	        ctx->mem, p->sources.data, p->sources.n, sizeof(struct source), compare_sources);
+	if (p->n_sorted != p->sources.n)
+		ht_sort_items(ctx->mem, p->sources.data, p->sources.n, sizeof(struct source),
+		        compare_sources);
+	p->n_sorted = p->sources.n;
 	at += sizeof head - 1;
 	while (next_input(&at, &name, &sizes)) {
 		const struct source *source = find_source(p, name);
@@ -270,7 +279,8 @@ static bool has_same_order(const struct applying *a, const char *code)
 		if (i == SIZE_MAX || !ht_text_starts(sizes, ", ("))
 			continue;
 		sizes += 3;
-		struct ht_piece asserted = { sizes, (int)strcspn(sizes, ")\n") };
+		/* sizes have no brackets: of one line with many of these each is looked at once */
+		struct ht_piece asserted = { sizes, (int)strcspn(sizes, "()\n") };
 		if (i >= a->n || contradict(asserted, a->inputs[i].sizes))
 			return false;
 	}
@@ -337,6 +347,8 @@ static struct ht_piece find_call(const char *at, const char *end)
 	while (*at && (!end || at < end)) {
 		at += strspn(at, " \t\n");
 		size_t n = strcspn(at, "\n");
+		if (end && at >= end)
+			break;
 		if (*at != '#' && memchr(at, '(', n) && !memmem(at, n, "get_raw_stream(", 15) &&
 		        !memmem(at, n, "empty_strided", 13))
 			return (struct ht_piece){ at, (int)n };
@@ -348,17 +360,21 @@ static struct ht_piece find_call(const char *at, const char *end)
 static enum ht_status add_module(
         struct applying *a, const struct input *input, struct ht_compiled_call *call)
 {
+	char text[MAX_PATH];
 	const char *path = input->module;
-	if (a->has_bases)
-		path = ht_arena_printf(a->arena, "%s%s%s", input->base, *path ? " / " : "", path);
-	if (path && call->owner) {
+	if (a->has_bases) {
+		snprintf(text, sizeof text, "%s%s%s", input->base, *path ? " / " : "", path);
+		path = text;
+	}
+	if (call->owner) {
 		size_t n = strlen(call->owner);
 		if (!n || (!strncmp(path, call->owner, n) && (!path[n] || path[n] == ' ')))
 			return HT_OK; /* it is inside already */
-		path = ht_stack_common(a->arena, call->owner, path);
+		call->owner = ht_stack_common(a->arena, call->owner, path);
+	} else {
+		call->owner = a->has_bases ? ht_arena_printf(a->arena, "%s", path) : path;
 	}
-	call->owner = path;
-	return path ? HT_OK : ht_fail_nomem(a->ctx);
+	return call->owner ? HT_OK : ht_fail_nomem(a->ctx);
 }
 
 static enum ht_status apply(struct applying *a, const char *code, struct ht_vec *calls)

@@ -19,6 +19,7 @@
 
 struct ht_parameters {
 	struct ht_vec sources; /* of the compilation at hand */
+	size_t n_sorted;       /* all of them, or they are not sorted */
 	struct ht_vec inputs;  /* of all graphs, one after the other */
 	struct ht_vec graphs;
 	const char *compile_id; /* of the sources */

@@ -18,6 +18,12 @@ static struct ht_piece until(const char *text, const char *stop)
 	return (struct ht_piece){ text, (int)strcspn(text, stop) };
 }
 
+bool ht_is_library_file(struct ht_piece file)
+{
+	return memmem(file.text, (size_t)file.n, "-packages/", 10) ||
+	       memmem(file.text, (size_t)file.n, "/torch/", 7);
+}
+
 bool ht_stack_frame_next(const char **at, struct ht_stack_frame *ret_frame)
 {
 	static const char file[] = "File \"", line[] = "\", line ", in[] = ", in ";
@@ -31,8 +37,7 @@ bool ht_stack_frame_next(const char **at, struct ht_stack_frame *ret_frame)
 		if (!ht_text_starts(p, in))
 			continue;
 		f.function = until(p + sizeof in - 1, "\n");
-		f.is_library = memmem(f.file.text, (size_t)f.file.n, "-packages/", 10) ||
-		               memmem(f.file.text, (size_t)f.file.n, "/torch/", 7);
+		f.is_library = ht_is_library_file(f.file);
 		*at = f.function.text + f.function.n;
 		*ret_frame = f;
 		return true;

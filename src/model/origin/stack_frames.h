@@ -20,6 +20,7 @@ struct ht_stack_frame {
 	bool is_library; /* of PyTorch or an installed package */
 };
 
+bool ht_is_library_file(struct ht_piece file);
 /* The next frame from *at on, which moves past it; false: no more. */
 bool ht_stack_frame_next(const char **at, struct ht_stack_frame *ret_frame);
 /* "file(line): function" of the innermost frame that is no library's, else of the innermost; NULL: there is none, or no memory. */

@@ -4,16 +4,20 @@
  */
 #include "model/origin/wrapper.h"
 
+#include "base/mem.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "base/text_compare.h"
 #include "model/origin/compiled_graph.h"
+#include "model/origin/source_lines.h"
 #include "model/origin/stack_frames.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of a call; what is fused from more has the first ones. */
-#define MAX_SOURCES 32
+/* Of a call; what is fused from more has the first ones. */
+#define MAX_NODES 32
 
 /* What the comments before a call say. */
 struct comment {
@@ -129,10 +133,10 @@ const char *ht_wrapper_kernels(struct ht_arena *arena, const char *code)
 {
 	static const char mark[] = "# kernel path: ";
 	size_t n = 0;
-	for (const char *at = code; (at = strstr(at, mark)); at += sizeof mark - 1)
+	for (const char *at = code; (at = strstr(at, mark)); at += strcspn(at, "\n"))
 		n += strcspn(at, "\n") + 1;
 	char *text = ht_arena_room(arena, n + 1), *to = text;
-	for (const char *at = code; text && (at = strstr(at, mark)); at += sizeof mark - 1) {
+	for (const char *at = code; text && (at = strstr(at, mark)); at += strcspn(at, "\n")) {
 		const char *path = at + sizeof mark - 1, *name = path;
 		size_t n_path = strcspn(path, "\n");
 		for (size_t i = 0; i < n_path; i++)
@@ -149,41 +153,60 @@ const char *ht_wrapper_kernels(struct ht_arena *arena, const char *code)
 
 /* ---- lines ---- */
 
+/* By handle and name. */
+static int compare_call(
+        const struct ht_compiled_call *a, int64_t handle, const char *name, size_t n)
+{
+	int order = strncmp(a->name, name, n);
+	order = order ? order : a->name[n] != '\0';
+	return a->handle != handle ? (a->handle > handle) - (a->handle < handle) : order;
+}
+
+/* The same ones in the order of the wrapper. */
+static int compare_calls(const void *left, const void *right)
+{
+	const struct ht_compiled_call *a = *(struct ht_compiled_call *const *)left;
+	const struct ht_compiled_call *b = *(struct ht_compiled_call *const *)right;
+	int order = compare_call(a, b->handle, b->name, strlen(b->name));
+	return order ? order : (a > b) - (a < b);
+}
+
+enum ht_status ht_call_index_make(
+        ht_ctx *ctx, struct ht_compiled_call *calls, size_t n, struct ht_call_index *ret_index)
+{
+	struct ht_compiled_call **sorted = ht_mem_alloc(ctx->mem, (n + 1) * sizeof *sorted);
+	if (!sorted)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &calls[i];
+	ht_sort_items(ctx->mem, sorted, n, sizeof *sorted, compare_calls);
+	*ret_index = (struct ht_call_index){ sorted, n };
+	return HT_OK;
+}
+
+void ht_call_index_done(ht_ctx *ctx, struct ht_call_index *index)
+{
+	ht_mem_free(ctx->mem, index->sorted, (index->n + 1) * sizeof *index->sorted);
+}
+
+/* The call of a "name:handle", the first of several; NULL: none. */
 static struct ht_compiled_call *find_call(
-        struct ht_vec *calls, const char *name, size_t n, int64_t handle)
-{
-	struct ht_compiled_call *list = calls->data;
-	for (size_t i = 0; i < calls->n; i++)
-		if (list[i].handle == handle && strlen(list[i].name) == n &&
-		        !memcmp(list[i].name, name, n))
-			return &list[i];
-	return NULL;
-}
-
-static bool has_source(const struct ht_compiled_call *call, const char *frame)
-{
-	const char *at = call->source ? strstr(call->source, frame) : NULL;
-	size_t n = strlen(frame);
-	return at && (at[n] == '\0' || at[n] == ' ');
-}
-
-enum ht_status ht_wrapper_add_line(
-        ht_ctx *ctx, struct ht_arena *arena, struct ht_compiled_call *call, const char *line)
-{
-	if (line && (call->n_sources >= MAX_SOURCES || has_source(call, line)))
-		return HT_OK;
-	call->source =
-	        line && call->source ? ht_arena_printf(arena, "%s + %s", call->source, line) : line;
-	call->n_sources++;
-	return call->source ? HT_OK : ht_fail_nomem(ctx);
-}
-
-enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
-        const struct ht_json_value *key, const struct ht_json_value *stacks)
+        const struct ht_call_index *index, const struct ht_json_value *key)
 {
 	size_t n_name;
 	int64_t handle = split_handle(key->text, key->n, &n_name);
-	struct ht_compiled_call *call = find_call(calls, key->text, n_name, handle);
+	size_t i = HT_LOWER_BOUND(
+	        at, index->n, compare_call(index->sorted[at], handle, key->text, n_name) < 0);
+	return i < index->n && !compare_call(index->sorted[i], handle, key->text, n_name)
+	               ? index->sorted[i]
+	               : NULL;
+}
+
+enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena,
+        const struct ht_call_index *calls, const struct ht_json_value *key,
+        const struct ht_json_value *stacks)
+{
+	struct ht_compiled_call *call = find_call(calls, key);
 	struct ht_json_value stack;
 	if (!call || stacks->type != HT_JSON_ARRAY)
 		return HT_OK;
@@ -205,22 +228,23 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct
 		                        : modules;
 		if (!call->modules)
 			return ht_fail_nomem(ctx);
-		HT_TRY(ht_wrapper_add_line(ctx, arena, call, frame));
+		HT_TRY(ht_source_line_add(
+		        ctx, arena, call, (struct ht_piece){ frame, (int)strlen(frame) }));
 	}
 	return HT_OK;
 }
 
-enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
-        const struct ht_json_value *key, const struct ht_json_value *nodes)
+enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena,
+        const struct ht_call_index *calls, const struct ht_json_value *key,
+        const struct ht_json_value *nodes)
 {
-	size_t n_name, n_nodes = 0;
-	int64_t handle = split_handle(key->text, key->n, &n_name);
-	struct ht_compiled_call *call = find_call(calls, key->text, n_name, handle);
+	size_t n_nodes = 0;
+	struct ht_compiled_call *call = find_call(calls, key);
 	struct ht_json_value node;
 	if (!call || call->nodes || nodes->type != HT_JSON_ARRAY)
 		return HT_OK;
 	struct ht_json reader = ht_json_enter(nodes);
-	while (n_nodes < MAX_SOURCES && ht_json_element(&reader, &node)) {
+	while (n_nodes < MAX_NODES && ht_json_element(&reader, &node)) {
 		if (node.type != HT_JSON_STRING)
 			continue;
 		call->nodes = ht_arena_printf(arena, "%s%s%.*s", call->nodes ? call->nodes : "",

@@ -21,15 +21,21 @@ enum ht_status ht_wrapper_read(
         ht_ctx *ctx, struct ht_arena *arena, const char *code, struct ht_vec *calls) HT_MUST_USE;
 /* The files of its kernels, as ht_compiled_graph has them; NULL without memory. */
 const char *ht_wrapper_kernels(struct ht_arena *arena, const char *code);
+/* Calls by name and handle; they must stay where they are. */
+struct ht_call_index {
+	struct ht_compiled_call **sorted;
+	size_t n;
+};
+enum ht_status ht_call_index_make(ht_ctx *ctx, struct ht_compiled_call *calls, size_t n,
+        struct ht_call_index *ret_index) HT_MUST_USE;
+void ht_call_index_done(ht_ctx *ctx, struct ht_call_index *index);
 /* Add the nodes of a "name:handle" to its call, where its comment has none. */
-enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
-        const struct ht_json_value *key, const struct ht_json_value *nodes) HT_MUST_USE;
+enum ht_status ht_wrapper_add_nodes(ht_ctx *ctx, struct ht_arena *arena,
+        const struct ht_call_index *calls, const struct ht_json_value *key,
+        const struct ht_json_value *nodes) HT_MUST_USE;
 /* Add the stacks of a "name:handle" to its call; those of no call are older graphs'. key is without quotes. */
-enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena, struct ht_vec *calls,
-        const struct ht_json_value *key, const struct ht_json_value *stacks) HT_MUST_USE;
-
-/* One more line of a call, once; NULL is no memory. */
-enum ht_status ht_wrapper_add_line(ht_ctx *ctx, struct ht_arena *arena,
-        struct ht_compiled_call *call, const char *line) HT_MUST_USE;
+enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena,
+        const struct ht_call_index *calls, const struct ht_json_value *key,
+        const struct ht_json_value *stacks) HT_MUST_USE;
 
 #endif
