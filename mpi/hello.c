@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Many launchers kill all when one ends: those that say nothing leave the first this time to say why. */
-#define SAYING_SECONDS 1
+#define SAYING_SECONDS 5
 #define MAGIC          "holotrac"
 #define ORDER          ((uint64_t)0x0102030405060708)
 

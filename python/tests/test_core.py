@@ -363,16 +363,20 @@ def test_types_are_not_made_directly():
                 make()
 
 
+def import_seconds(what):
+    """Processor time, and which of the large packages it brought along."""
+    code = (f"import sys; sys.path[:0] = {sys.path!r}\nimport time; begun = time.process_time(); import {what}; print(time.process_time() - begun); "
+            "print([name for name in ('numpy', 'pandas', 'pyarrow', 'plotly', 'typing') if name in sys.modules])")
+    seconds, packages, _ = subprocess.run([sys.executable, "-I", "-c", code], stdout=subprocess.PIPE, check=True, text=True).stdout.split("\n")
+    return float(seconds), packages
+
+
 @pytest.mark.alone
 def test_import_is_quick():
-    code = ("import time; begun = time.process_time(); import holotrace; "
-            "print(time.process_time() - begun); import sys; "
-            "print([name for name in ('numpy', 'pandas', 'pyarrow', 'plotly', 'typing') if name in sys.modules])")
-    runs = [subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n" + code],
-                           stdout=subprocess.PIPE, check=True, text=True).stdout.split("\n")
-            for _ in range(7)]
-    assert all("numpy" not in run[1] and "pandas" not in run[1] for run in runs), runs
-    assert min(float(run[0]) for run in runs) <= 0.05
+    """Not in seconds, as machines differ, but beside modules of Python's own (33 ms where this package takes 27)."""
+    runs = [(import_seconds("holotrace"), import_seconds("argparse, dataclasses, inspect, json, subprocess, tempfile")) for _ in range(7)]
+    assert all("numpy" not in packages and "pandas" not in packages for (_, packages), _ in runs), runs
+    assert min(seconds for (seconds, _), _ in runs) <= 1.5 * min(seconds for _, (seconds, _) in runs)
 
 
 def test_stub_is_up_to_date():

@@ -92,16 +92,21 @@ def build_without(path, place, scratch, compiled, link):
 
 def ask(program, verb):
     verb, *options = verb.split()
-    return subprocess.run([program, verb, *TRACES.get(verb, ["examples/ddp"]), *options, "--format", "csv", "--quiet"], cwd=support.ROOT, capture_output=True,
+    return subprocess.run([program, verb, *TRACES.get(verb, ["examples/ddp"]), *options, "--format", "csv", "--quiet", "--no-cache"], cwd=support.ROOT, capture_output=True,
                           env=support.environment(), timeout=120)
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="one program is enough")
 def test_a_forgotten_cell_is_an_error(tmp_path):
     compiled, link = commands()
-    chosen = random.Random(int(os.environ.get("HOLOTRACE_SEED", "1"))).sample(sorted(candidates()), N)
-    n_refused = 0
-    for path, place in chosen:
+    every = sorted(candidates())
+    random.Random(int(os.environ.get("HOLOTRACE_SEED", "1"))).shuffle(every)
+    n_refused = n_tried = 0
+    for path, place in every:
+        # not every one is come by with what is asked: until some were
+        if n_tried >= N and n_refused >= N // 3:
+            break
+        n_tried += 1
         program = build_without(path, place, tmp_path, compiled, link)
         line = path.read_text().count("\n", 0, place[0]) + 1
         for verb in verbs_of(path):
@@ -113,4 +118,4 @@ def test_a_forgotten_cell_is_an_error(tmp_path):
                 assert done.returncode == 4, f"{path}:{line}: {verb}: {done.stderr.decode()}"
                 assert re.search(rb"table '[^']*': .*column \w+", done.stderr), f"{path}:{line}: {done.stderr.decode()}"
                 break
-    assert n_refused >= N // 3, f"only {n_refused} of {N} statements were come by: ask more"
+        assert n_tried < 4 * N, f"only {n_refused} of {n_tried} statements were come by: ask more"

@@ -66,8 +66,17 @@ def events_of(got):
     return [json.loads(part.split("data: ", 1)[1]) for part in parts]
 
 
-def test_progress_comes_before_the_answer(server):
+@pytest.fixture(name="forgetful")
+def without_cache():
+    """Of answers that are kept there is no progress."""
+    with serving(EXAMPLES, "--no-cache") as one:
+        one.ready()
+        yield one
+
+
+def test_progress_comes_before_the_answer(forgetful):
     """As a stream of events to who takes one and gave a token; else the answer alone, which is the same."""
+    server = forgetful
     question = {"name": "advice", "arguments": {"run": "ddp"}, "_meta": {"progressToken": "mine"}}
     *told, answer = events_of(post(server, "tools/call", question, number="a"))
     assert told and all(message["method"] == "notifications/progress" for message in told)

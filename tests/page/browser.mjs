@@ -33,7 +33,16 @@ function countRequests() {
   globalThis.fetch = (what, options) => {
     const name = String(what?.url ?? what), answer = own(what, options), mark = { name };
     if (!/\/runs\?.*after=/.test(name)) globalThis.asked.add(mark);
-    return answer.finally(() => globalThis.asked.delete(mark));
+    const forget = () => globalThis.asked.delete(mark);
+    // an answer is there when its body was read, which takes frames of its own
+    return answer.then(response => {
+      for (const read of ["json", "text", "arrayBuffer", "blob"]) {
+        const body = response[read].bind(response);
+        response[read] = () => body().finally(forget);
+      }
+      if (!response.ok || response.status === 204) forget();
+      return response;
+    }, error => { forget(); throw error; });
   };
 }
 

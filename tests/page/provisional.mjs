@@ -9,8 +9,13 @@ const browser = await launch();
 try {
   for (const theme of THEMES) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: theme });
-    let news = 0, generation = 0, tell = () => undefined;
-    const told = () => new Promise(done => { tell = done; });
+    let news = 0, generation = 0, wakers = [], comers = [];
+    const told = () => new Promise(done => { wakers.push(done); comers.splice(0).forEach(come => come()); });
+    // to who waits for news, or will in a moment
+    const tell = async () => {
+      if (wakers.length === 0) await new Promise(come => { comers.push(come); });
+      wakers.splice(0).forEach(wake => wake());
+    };
     await page.route(/api\/v1\/runs(\?|$)/, async route => {
       const after = /after=/.test(route.request().url());
       if (after) await told();
@@ -33,7 +38,7 @@ try {
     // a rate needs some time between two news
     for (const _ of [1, 2]) {
       await page.evaluate(() => new Promise(done => { const begin = performance.now(), tick = () => (performance.now() - begin > 1300 ? done() : requestAnimationFrame(tick)); tick(); }));
-      tell();
+      await tell();
     }
     await page.locator(".strip", { hasText: /MB\/s, .* left/ }).first().waitFor();
     for (const colorScheme of ["light", "dark"]) {
@@ -41,7 +46,7 @@ try {
       await frames(page);
       check(`axe ${colorScheme}`, await violations(page, ["color-contrast", "aria-allowed-role"]), []);
     }
-    tell();
+    await tell();
     await page.locator(".provisional").waitFor({ state: "detached" });
     check("nothing of it when all are read", await page.locator(".strip").count(), 0);
     await settle(page);

@@ -90,6 +90,7 @@ try {
     const { page, errors } = await open(browser, `${url}#/job/ranks`, { theme });
     await page.locator(".rk-space .rk-row").first().waitFor();
     await settle(page);
+    await quiet(page);
     await lookAtNodes(page);
     check(`axe ${theme}`, await violationsOfBoth(page), []);
     for (const width of [390, 1280, 2560]) {

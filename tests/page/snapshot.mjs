@@ -3,6 +3,7 @@
 // with the user's own line first, the map of addresses at a chosen moment, zoom. node snapshot.mjs URL WANTED.json PICTURES
 import { readFileSync } from "node:fs";
 import { check, checkTable, go, hash, launch, open, readTable, settle } from "./app.mjs";
+import { quiet } from "./browser.mjs";
 
 const [url, wantedPath, pictures] = process.argv.slice(2);
 const wanted = JSON.parse(readFileSync(wantedPath, "utf8"));
@@ -43,6 +44,7 @@ try {
   if (pictures) await page.screenshot({ path: `${pictures}/memory-snapshot-light-1280.png`, fullPage: true });
 
   await page.locator('[data-verb="memory-live"] svg').scrollIntoViewIfNeeded();
+  await quiet(page); // what is above it may still move it
   const spot = await inside(page, wanted.pick);
   await page.mouse.click(spot.x, spot.y);
   await settle(page);

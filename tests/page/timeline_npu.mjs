@@ -29,8 +29,8 @@ try {
   if (!flows) throw new Error("no kernel has a flow");
   await page.goto(`${url}#/${encodeURIComponent(run)}/timeline?event=${flows.id}`);
   await page.waitForFunction(id => document.querySelector(".tl-canvas")?.dataset.chosen === id, flows.id, { polling: 40, timeout: 15000 });
-  check("arrows", Number(await page.locator(".tl-canvas").evaluate(canvas => canvas.dataset.arrows)), flows.n);
   await quiet(page);
+  check("arrows", Number(await page.locator(".tl-canvas").evaluate(canvas => canvas.dataset.arrows)), flows.n);
   await page.screenshot({ path: join(shots, "timeline-npu-flow.png") });
   check("errors", errors, []);
 } finally {

@@ -2,7 +2,6 @@
 """What the tests of the page share: Node, its packages, Chromium, and modules of web/src run in Node."""
 import atexit
 import json
-import os
 import pathlib
 import select
 import shutil
@@ -80,14 +79,10 @@ def has_page():
 
 def evaluate(tmp_path, source, value):
     """Run TypeScript that sets `answer` from `input`; imports are relative to web/src. Answers JSON."""
-    entry = WEB / "src" / f".test-{os.getpid()}-{tmp_path.name}.ts"  # other tests do the same meanwhile
-    entry.write_text("declare const input: any; let answer: any;\n" + source +
-                     "\nprocess.stdout.write(JSON.stringify(answer));\n")
-    try:
-        subprocess.run([NODE, WEB / "node_modules" / "esbuild" / "bin" / "esbuild", entry, "--bundle", "--format=esm",
-                        "--platform=node", "--log-level=error", f"--outfile={tmp_path / 'module.mjs'}"], check=True)
-    finally:
-        entry.unlink()
+    # through a pipe: a file beside the sources would be one of them to tests that look at all
+    text = "declare const input: any; let answer: any;\n" + source + "\nprocess.stdout.write(JSON.stringify(answer));\n"
+    subprocess.run([NODE, WEB / "node_modules" / "esbuild" / "bin" / "esbuild", "--loader=ts", "--bundle", "--format=esm",
+                    "--platform=node", "--log-level=error", f"--outfile={tmp_path / 'module.mjs'}"], check=True, cwd=WEB / "src", input=text, text=True)
     data = tmp_path / "input.json"
     data.write_text(json.dumps(value))
     run = tmp_path / "run.mjs"
