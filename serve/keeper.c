@@ -36,9 +36,10 @@ void *keeper_main(void *user)
 	while (!runs->is_stopping) {
 		if (now_ms() >= next_ms || runs->wants_rescan) {
 			uint64_t start_ms = now_ms(), rest_ms = server->options.rescan_ms;
-			runs->wants_rescan = false;
+			bool forgets_gone = runs->forgets_gone;
+			runs->wants_rescan = runs->forgets_gone = false;
 			pthread_mutex_unlock(&runs->lock);
-			scan(server);
+			scan(server, forgets_gone);
 			uint64_t took_ms = now_ms() - start_ms;
 			next_ms =
 			        now_ms() + (took_ms * SHARE > rest_ms ? took_ms * SHARE : rest_ms);

@@ -154,7 +154,7 @@ static int64_t wall_ns(void)
 static bool meet(struct file *file, const struct ht_recording *found)
 {
 	struct file_stamp stamp = { found->size_bytes, found->file_id, found->mtime_ns };
-	bool was_gone = file->is_gone, was_new = file->is_new;
+	bool was_gone = file->is_gone, was_new = file->is_new, is_to_read = false;
 	bool changed = was_gone || !same_stamp(&stamp, &file->seen) || file->span != found->span;
 	file->is_met = true;
 	file->is_gone = false;
@@ -169,9 +169,12 @@ static bool meet(struct file *file, const struct ht_recording *found)
 		return changed;
 	if (found->why_not != NULL)
 		set_error(file, found->why_not);
-	else if (was_gone || !same_stamp(&file->read, &file->seen))
+	else if (was_gone || !same_stamp(&file->read, &file->seen)) {
+		/* one that was replaced while it was read has been seen before */
+		is_to_read = file->state != FILE_WAITING;
 		file->state = FILE_WAITING;
-	return changed || was_new != file->is_new;
+	}
+	return changed || is_to_read || was_new != file->is_new;
 }
 
 static int compare_files(const void *x, const void *y)
@@ -250,20 +253,19 @@ static bool drop_gone(struct run *run, bool forget)
 	return changed;
 }
 
-static bool drop_all_gone(struct runs *runs)
+static bool drop_all_gone(struct runs *runs, bool forgets_gone)
 {
 	bool changed = false;
 	size_t n = 0;
 	for (size_t i = 0; i < runs->n; i++) {
 		struct run *run = runs->list[i];
-		changed |= drop_gone(run, runs->forgets_gone);
+		changed |= drop_gone(run, forgets_gone);
 		if (run->n_files == 0)
 			run_free(run);
 		else
 			runs->list[n++] = run;
 	}
 	runs->n = n;
-	runs->forgets_gone = false;
 	return changed;
 }
 
@@ -349,7 +351,7 @@ static bool go_on(void *user, const char *what, uint64_t done, uint64_t total)
 	return !atomic_load(&server->is_stopping);
 }
 
-void scan(struct server *server)
+void scan(struct server *server, bool forgets_gone)
 {
 	struct runs *runs = &server->runs;
 	ht_ctx *ctx;
@@ -363,11 +365,12 @@ void scan(struct server *server)
 	pthread_mutex_lock(&runs->lock);
 	if (status == HT_OK) {
 		changed = merge(server, catalog);
-		changed |= drop_all_gone(runs);
+		changed |= drop_all_gone(runs, forgets_gone);
 		changed |= list_histories(server, catalog);
 	}
-	changed |= runs->is_scanning;
-	runs->is_scanning = false;
+	/* who asked for another look meanwhile waits for that one */
+	changed |= runs->is_scanning && !runs->wants_rescan;
+	runs->is_scanning = runs->is_scanning && runs->wants_rescan;
 	runs->next_run = runs->next_file = 0;
 	if (changed)
 		runs_touch(runs);

@@ -7,7 +7,7 @@
 
 #include "server.h"
 
-/* Look once. Files that were written a moment ago are read when they did not change by the next look. */
-void scan(struct server *server);
+/* Look once; what is gone is forgotten, or shown as gone. Files that were written a moment ago are read when they did not change by the next look. */
+void scan(struct server *server, bool forgets_gone);
 
 #endif

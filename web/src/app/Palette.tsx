@@ -44,6 +44,7 @@ function useEvents(run: string, text: string, query: Record<string, string | und
     const timer = setTimeout(() => {
       get<Found>(runPath(run, "search"), { q: text, limit: EVENT_HITS, ...query }, stop.signal).then(
         (found) => {
+          if (stop.signal.aborted) return; // what was typed is another text by now
           setHits(
             found.events.slice(0, EVENT_HITS).map((event) => ({
               kind: "event",

@@ -13,7 +13,12 @@ export interface Asked {
   busy: boolean;
 }
 
-const NOTHING: Asked = { table: null, problem: null, status: 0, busy: false };
+interface Answered extends Asked {
+  key: string | null;
+  of: string; // the run, or whatever else it is asked of
+}
+
+const NOTHING: Answered = { table: null, problem: null, status: 0, busy: false, key: null, of: "" };
 
 // What went wrong, of whatever was thrown.
 export function problemOf(error: unknown): { problem: Problem; status: number } {
@@ -25,9 +30,9 @@ export function problemOf(error: unknown): { problem: Problem; status: number } 
 const RETRY_MS = 2000;
 
 // What a key stands for, asked again when the key changes; null: nothing is asked yet. An answer for another key replaces the
-// table at once when it comes; until then the old one stays, marked busy.
-function useAsked(key: string | null, ask: () => Promise<Table>): Asked {
-  const [asked, setAsked] = useState<Asked>(NOTHING);
+// table at once when it comes; until then the old one stays, marked busy, unless it is of another run.
+function useAsked(key: string | null, of: string, ask: () => Promise<Table>): Asked {
+  const [asked, setAsked] = useState(NOTHING);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     if (key === null) {
@@ -39,32 +44,33 @@ function useAsked(key: string | null, ask: () => Promise<Table>): Asked {
     const fail = (error: unknown) => {
       if (gone) return;
       const failed = problemOf(error);
-      setAsked({ table: null, busy: false, ...failed });
+      setAsked({ table: null, busy: false, key, of, ...failed });
       // a server that is away may come back
       if (failed.status === 0) timer = window.setTimeout(() => setAttempt(attempt + 1), RETRY_MS);
     };
     setAsked((before) => ({ ...before, busy: true }));
     ask().then((table) => {
-      if (!gone) setAsked({ table, problem: null, status: 0, busy: false });
+      if (!gone) setAsked({ table, problem: null, status: 0, busy: false, key, of });
     }, fail);
     return () => {
       gone = true;
       clearTimeout(timer);
     };
   }, [key, attempt]);
-  return asked;
+  if (asked.key === key) return asked;
+  return key === null ? NOTHING : { ...(asked.of === of ? asked : NOTHING), busy: true };
 }
 
 // verb null: nothing is asked yet.
 export function useTable(run: RunKey, verb: string | null, query: Query = {}, baseGeneration = 0): Asked {
   const key = verb === null ? null : `${run.id} ${run.generation} ${baseGeneration} ${verb} ${queryText(query)}`;
-  return useAsked(key, () => askTable(run, verb ?? "", query, baseGeneration));
+  return useAsked(key, run.id, () => askTable(run, verb ?? "", query, baseGeneration));
 }
 
 // query null: nothing is asked yet.
 export function useHistory(store: History, query: Query | null): Asked {
   const key = query && `${store.id} ${store.generation} ${queryText(query)}`;
-  return useAsked(key, () => historyTable(store, query ?? {}));
+  return useAsked(key, store.id, () => historyTable(store, query ?? {}));
 }
 
 export interface Watched {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys that work everywhere: not while typing, and letters not in the timeline, which has its own.
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 export function isTyping(target: EventTarget | null): boolean {
   return (
@@ -18,8 +18,12 @@ export interface Keys {
 }
 
 export function useKeys(keys: Keys): void {
+  // what is drawn now, also before its effects have run
+  const latest = useRef(keys);
+  latest.current = keys;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
+      const keys = latest.current;
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();
         keys.search();
@@ -40,5 +44,5 @@ export function useKeys(keys: Keys): void {
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  });
+  }, []);
 }

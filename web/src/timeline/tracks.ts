@@ -55,7 +55,7 @@ async function ask(run: Run, span: string | undefined, open: string | null, sign
 export function useTracks(run: Run, span: string | undefined, state: Readonly<Record<string, string>>): ReadTracks {
   const of = `${run.id} ${span ?? ""}`;
   const [read, setRead] = useState<Read | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<{ of: string; text: string } | null>(null);
   const wanted = useRef<{ asked: Set<number>; seen: number[]; timer: number; signal: AbortSignal | null }>({ asked: new Set(), seen: [], timer: 0, signal: null });
   useEffect(() => {
     const stop = new AbortController(), now = wanted.current, before = read?.of === of ? read.opened : null;
@@ -66,7 +66,7 @@ export function useTracks(run: Run, span: string | undefined, state: Readonly<Re
     ask(run, span, open && (formatRanges(open) || "-"), stop.signal).then((tracks) => {
       setRead({ of, tracks, opened: open && new Set(open) });
       setProblem(null);
-    }, (error: unknown) => { if (!stop.signal.aborted) setProblem(error instanceof Error ? error.message : String(error)); });
+    }, (error: unknown) => { if (!stop.signal.aborted) setProblem({ of, text: error instanceof Error ? error.message : String(error) }); });
     return () => {
       clearTimeout(now.timer);
       stop.abort();
@@ -89,7 +89,7 @@ export function useTracks(run: Run, span: string | undefined, state: Readonly<Re
   };
   // the tracks of another run have another time: nothing is placed by them
   const shown = read?.of === of ? read : null;
-  return { tracks: shown?.tracks ?? null, opened: shown?.opened ?? null, problem, look };
+  return { tracks: shown?.tracks ?? null, opened: shown?.opened ?? null, problem: problem?.of === of ? problem.text : null, look };
 }
 
 // What is searched and summed over where no tracks are chosen: of many ranks those that are open.
