@@ -106,6 +106,21 @@ def test_graph_trees_by_the_wrapper():
     assert all(r["origin_method"] == "graph-inductor" and "torch_traces.py(" in r["origin_source"] for r in triton)
 
 
+def test_a_graph_that_nobody_compiled_has_no_wrapper(tmp_path):
+    """A log may have code without its key: a graph that is launched in no compiled region is not of it."""
+    log, trace = tmp_path / "trace.log", tmp_path / "trace.json"
+    log.write_text('V0521 11:50:39.474000 1 a.py:1] {"inductor_output_code": {}, "frame_id": 0, "frame_compile_id": 0}\n'
+                   "\t# Topologically Sorted Source Nodes: [x], Original ATen: [aten.mm]\n"
+                   "\t# [Provenance debug handles] extern_kernels.mm:1\n"
+                   "\textern_kernels.mm(buf0)\n")
+    launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": 1, "tid": 1, "ts": 0, "dur": 1, "args": {"correlation": 1}}
+    kernels = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 5 + 2 * i, "dur": 1,
+                "args": {"correlation": 1, "device": 0, "stream": 7}} for i, name in enumerate("kl")]
+    trace.write_text(json.dumps({"traceEvents": [launch, *kernels]}))
+    rows = table("attribution", trace, "--attach", log, "--view", "origins")
+    assert [(r["name"], r["op"], r["method"]) for r in rows] == [("k", "", "none"), ("l", "", "none")]
+
+
 def test_info_says_what_the_log_was_good_for():
     (row,) = [r for r in table("info", RECOMPILE, "--attach", LOG) if r["topic"] == "attached"]
     assert row["value"].startswith("compile-log: 6 graphs") and "697 of 697" in row["value"]

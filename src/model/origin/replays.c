@@ -3,7 +3,7 @@
  * replays.c - see replays.h.
  *
  * Launches are taken in order of their rows. The names of a launch's activities, in order of their start, are hashed; launches with
- * the same hash and the same size share what the first of them found. So the cost is a sort and a hash per activity, and an
+ * the same hash, number and size share what the first of them found. So the cost is a sort and a hash per activity, and an
  * alignment per kind of graph.
  */
 #include "model/origin/replays.h"
@@ -31,6 +31,8 @@ struct reading {
 	uint8_t *of_graph;
 	struct ht_vec sites; /* struct ht_origin */
 	struct ht_vec uses;  /* struct use */
+	uint32_t *use_at;    /* open addressing: which use, UINT32_MAX: free */
+	size_t n_places;     /* a power of two, or 0 */
 	uint64_t *n_matched; /* by attachment */
 	const char **why;
 	const struct ht_iteration_rules *rules; /* of the user's own, NULL: none */
@@ -111,36 +113,61 @@ static int64_t size_around(const struct reading *r, uint32_t row)
 	return -1;
 }
 
-static struct use *find_use(struct reading *r, uint64_t names, int64_t size)
+/* ---- kinds of graphs ---- */
+
+/* The place of a kind, or the free one where it belongs. Sites follow each other, one per activity: as many must be the same. */
+static uint32_t *place_of(struct reading *r, uint64_t names, int64_t size, size_t n)
 {
-	struct use *uses = r->uses.data;
-	for (size_t i = r->uses.n; i-- > 0;)
-		if (uses[i].names == names && uses[i].graph.size == size)
-			return &uses[i];
-	return NULL;
+	const struct use *uses = r->uses.data;
+	uint32_t *use_at = r->use_at;
+	return &use_at[HT_PROBE(at, r->n_places, ht_hash_mix(names, (uint64_t)size),
+	        use_at[at] == UINT32_MAX ||
+	                (uses[use_at[at]].names == names && uses[use_at[at]].graph.size == size &&
+	                        uses[use_at[at]].graph.n_activities == n))];
 }
 
-/* The key of the compiled graph around a launch, "" without one. */
-static const char *key_around(struct reading *r, uint32_t launch)
+static struct use *find_use(struct reading *r, uint64_t names, int64_t size, size_t n)
 {
-	uint32_t around = ht_compiled_around(r->t, launch);
-	size_t n;
-	const char *key =
-	        around == HT_NONE ? NULL : ht_compiled_key(ht_str(r->t, r->t->name[around]), &n);
-	return key ? ht_arena_strndup(r->run->scratch, key, n) : "";
+	const uint32_t *place = r->n_places ? place_of(r, names, size, n) : NULL;
+	return place && *place != UINT32_MAX ? (struct use *)r->uses.data + *place : NULL;
+}
+
+static enum ht_status push_use(struct reading *r, struct use use)
+{
+	if (!HT_VEC_PUSH(r->run->ctx->mem, &r->uses, struct use, use))
+		return ht_fail_nomem(r->run->ctx);
+	size_t first = r->uses.n - 1;
+	if (2 * r->uses.n > r->n_places) {
+		r->n_places = r->n_places ? 2 * r->n_places : 64;
+		r->use_at = ht_arena_room(r->run->scratch, r->n_places * sizeof *r->use_at);
+		if (!r->use_at)
+			return ht_fail_nomem(r->run->ctx);
+		memset(r->use_at, 0xff, r->n_places * sizeof *r->use_at);
+		first = 0;
+	}
+	for (size_t i = first; i < r->uses.n; i++) {
+		const struct use *at = (const struct use *)r->uses.data + i;
+		*place_of(r, at->names, at->graph.size, at->graph.n_activities) = (uint32_t)i;
+	}
+	return HT_OK;
 }
 
 /* ---- a kind of graph that is new ---- */
 
-/* By the wrapper that torch.compile made of it. */
+/* By the wrapper that torch.compile made of it. A launch in no call of a compiled graph has none: what the log gives no key
+ * is not its. */
 static enum ht_status use_wrapper(
         struct reading *r, const struct ht_replay *replay, struct use *use, bool *ret_is_used)
 {
 	const struct ht_compiled_graph *graph;
 	const struct ht_compiled_call **calls;
-	size_t n;
-	const char *key = key_around(r, replay->launch);
+	size_t n = 0;
+	uint32_t around = ht_compiled_around(r->t, replay->launch);
 	*ret_is_used = false;
+	if (around == HT_NONE)
+		return HT_OK;
+	const char *name = ht_compiled_key(ht_str(r->t, r->t->name[around]), &n);
+	const char *key = name ? ht_arena_strndup(r->run->scratch, name, n) : NULL;
 	if (!key)
 		return ht_fail_nomem(r->run->ctx);
 	HT_TRY(ht_compiled_graph(r->run, key, &graph));
@@ -235,9 +262,7 @@ static enum ht_status add_use(
 	if (!has_wrapper)
 		HT_TRY(push_sites(r, &replay, &choice, &use));
 	HT_TRY(mark_calls(r, use.first_site, n));
-	return HT_VEC_PUSH(r->run->ctx->mem, &r->uses, struct use, use)
-	               ? HT_OK
-	               : ht_fail_nomem(r->run->ctx);
+	return push_use(r, use);
 }
 
 /* ---- all launches ---- */
@@ -253,9 +278,9 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 	HT_TRY(order_activities(r, gpus, n, &names));
 	names = ht_hash_mix(names, ht_compiled_hash(r->t, launch));
 	int64_t size = size_around(r, launch);
-	if (!find_use(r, names, size))
+	if (!find_use(r, names, size, n))
 		HT_TRY(add_use(r, launch, n, names, size));
-	struct use *use = find_use(r, names, size);
+	struct use *use = find_use(r, names, size, n);
 	use->graph.n_launches++;
 	if (use->from)
 		r->n_matched[use->from->i] += use->graph.n_matched;

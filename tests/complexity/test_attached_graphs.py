@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time and memory grow with the files where graphs are read against what is attached: recordings, and logs of torch.compile."""
+import json
+
+import pytest
+
+import support
+from meter import Meter
+
+#: For four times the input: the square would be 16 times those of the small one.
+FACTOR = 8
+
+pytestmark = pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+
+
+@pytest.fixture(name="meter", scope="module")
+def small_process():
+    meter = Meter(support.environment())
+    yield meter
+    meter.close()
+
+
+def event(cat, name, ts, dur, tid=1, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 0 if cat == "kernel" else 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+
+def launched(number, ts, at, *names, call="cudaLaunchKernel"):
+    """A call and the kernels that it runs."""
+    return [event("cuda_runtime", call, ts, 1, correlation=number),
+            *(event("kernel", name, at + 2 * i, 1, 7, correlation=number, device=0, stream=7) for i, name in enumerate(names))]
+
+
+def graph(number, ts, at, *names):
+    return launched(number, ts, at, *names, call="cudaGraphLaunch")
+
+
+def write(path, events):
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "numSms": 132}],
+                                "traceEvents": events}))
+    return path
+
+
+def grows(meter, folder, make, n, view, memory=None):
+    """make(folder, n) writes a trace and what is attached to it; n is the larger size."""
+    used = []
+    for size in (n // 4, n):
+        (folder / str(size)).mkdir()
+        trace, attached = make(folder / str(size), size)
+        words = [support.EXE, "attribution", trace, *(("--attach", attached) if attached else ()), "--view", view, "--jobs", "1", "--no-cache"]
+        used.append(min(meter.measure(words)[:3] for _ in range(2)))
+        assert used[-1][2] == 0
+    assert used[1][0] < FACTOR * max(used[0][0], 0.02)
+    assert memory is None or used[1][1] < memory
+
+
+# ---- kinds of graphs ----
+
+
+def kinds(folder, n):
+    """Every launch is a graph of its own."""
+    return write(folder / "trace.json", [e for i in range(n) for e in graph(i + 1, 10 * i, 10 * i + 5, f"k{i}")]), None
+
+
+def test_kinds_of_graphs(meter, tmp_path):
+    grows(meter, tmp_path, kinds, 30_000, "graphs")
