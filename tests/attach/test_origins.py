@@ -256,6 +256,22 @@ def test_sql_and_events_agree():
     assert rows == [{"m": "graph-capture", "n": "604", "c": "1"}]
 
 
+def test_times_that_pass_64_bits_are_a_share_still(tmp_path):
+    """16,000 kernels of 7 days are 9.7e18 ns, more than a sum has; nine in ten have a partner in the eager run."""
+    def event(cat, name, tid, ts, dur, **args):
+        return {"ph": "X", "cat": cat, "name": name, "pid": int(tid == 7), "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+    long, names = 604_000_000_000, ["k"] * 14_400 + ["l"] * 1_600
+    kernels = [event("kernel", name, 7, 5 + i / 1000, long, correlation=1, device=0, stream=7) for i, name in enumerate(names)]
+    replay = [event("cuda_runtime", "cudaGraphLaunch", 1, 0, 1, correlation=1), *kernels, event("cpu_op", "end", 1, 2 * long, 1)]
+    eager = [e for i in range(len(names)) for e in (
+        event("cpu_op", "aten::k", 1, 10 * i, 8), event("cuda_runtime", "cudaLaunchKernel", 1, 10 * i + 1, 1, correlation=i + 1),
+        event("kernel", "k", 7, 10 ** 6 + 10 * i, 1, correlation=i + 1, device=0, stream=7))]
+    rows = methods(write(tmp_path / "replay.json.gz", {"traceEvents": replay}), write(tmp_path / "eager.json.gz", {"traceEvents": eager}),
+                   view="graphs")
+    assert [(r["method"], r["why"]) for r in rows] == [("graph-eager", "")]
+
+
 def test_two_ranks_have_their_own(tmp_path):
     """Without any of rank 1, captures of rank 0 are for both; nothing else changes with threads."""
     for rank in range(2):

@@ -63,3 +63,21 @@ def kinds(folder, n):
 
 def test_kinds_of_graphs(meter, tmp_path):
     grows(meter, tmp_path, kinds, 30_000, "graphs")
+
+
+# ---- recordings ----
+
+
+def one_graph(folder, *names):
+    return write(folder / "trace.json", graph(1, 0, 5, *names))
+
+
+def windows(folder, n):
+    """An eager run of n launches, and n annotations behind them: none has what the graph has."""
+    return one_graph(folder, "k", "l"), write(folder / "eager.json", [
+        *(e for i in range(n) for e in [event("cpu_op", "aten::k", 10 * i, 8), *launched(i + 1, 10 * i + 1, 10 * n + 2 * i, f"k{i % 2}")]),
+        *(event("user_annotation", "note", 10 * n + i, 0.5) for i in range(n))])
+
+
+def test_annotations_of_an_eager_run(meter, tmp_path):
+    grows(meter, tmp_path, windows, 16_000, "origins")

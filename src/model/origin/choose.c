@@ -5,6 +5,7 @@
 #include "model/origin/choose.h"
 
 #include "base/checked.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "store/args.h"
@@ -229,19 +230,16 @@ static enum ht_status find_exact(struct ht_chooser *c, const struct ht_replay *r
 	return HT_OK;
 }
 
-/* The entries launched inside an annotation. */
+/* The entries launched inside an annotation; those of an eager run are by start. */
 static void find_window(
         const struct ht_tape *tape, uint32_t annotation, size_t *ret_first, size_t *ret_n)
 {
 	const struct ht_trace *t = tape->trace;
 	int64_t from = t->ts_ns[annotation], to = ht_end_ns(t, annotation);
-	size_t low = 0, high;
-	while (low < tape->n && t->ts_ns[tape->entries[low].launch] < from)
-		low++;
-	for (high = low; high < tape->n && t->ts_ns[tape->entries[high].launch] < to;)
-		high++;
+	size_t low = HT_LOWER_BOUND(i, tape->n, t->ts_ns[tape->entries[i].launch] < from);
+	size_t high = HT_LOWER_BOUND(i, tape->n, t->ts_ns[tape->entries[i].launch] < to);
 	*ret_first = low;
-	*ret_n = high - low;
+	*ret_n = high > low ? high - low : 0;
 }
 
 static enum ht_status try_window(struct ht_chooser *c, const struct ht_replay *replay,
@@ -285,8 +283,8 @@ static double matched_time(const struct ht_replay *replay, const struct ht_match
 	int64_t all = 0, with = 0;
 	for (size_t i = 0; i < replay->n; i++) {
 		int64_t ns = t->dur_ns[t->gpu[replay->gpus[i]].row];
-		all += ns;
-		with += matched->partner[i] != UINT32_MAX ? ns : 0;
+		ht_sum(&all, ns);
+		ht_sum(&with, matched->partner[i] != UINT32_MAX ? ns : 0);
 	}
 	return all ? (double)with / (double)all : 0;
 }
