@@ -81,3 +81,34 @@ def windows(folder, n):
 
 def test_annotations_of_an_eager_run(meter, tmp_path):
     grows(meter, tmp_path, windows, 16_000, "origins")
+
+
+# ---- logs of torch.compile ----
+
+
+def record(head, *payload):
+    return "".join([f"V0521 11:50:39.474000 1 a.py:1] {json.dumps(head)}\n", *(f"\t{line}\n" for line in payload)])
+
+
+def write_log(path, handles):
+    """The code of one graph, of key kk, that makes these calls."""
+    ids = {"frame_id": 0, "frame_compile_id": 0}
+    code = ["# Topologically Sorted Source Nodes: [x], Original ATen: [aten.add]",
+            *(f"# [Provenance debug handles] {handle}:1" for handle in handles)]
+    path.write_text(record({"inductor_output_code": {}, **ids}, *code) +
+                    record({"artifact": {"name": "fx_graph_cache_miss"}, **ids}, '{"key": "kk"}'))
+    return path
+
+
+def region(dur):
+    return event("user_annotation", "## Call CompiledFxGraph kk ##", 0, dur)
+
+
+def unlike(folder, n):
+    """The kernels of a graph are products, and none of the library's calls is."""
+    return (write(folder / "trace.json", [region(100), *graph(1, 5, 10, *["some_gemm_kernel_with_a_name"] * n)]),
+            write_log(folder / "trace.log", ["extern_kernels.q"] * (n + 1)))
+
+
+def test_library_calls_of_another_family(meter, tmp_path):
+    grows(meter, tmp_path, unlike, 2_000, "origins")

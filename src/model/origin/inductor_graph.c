@@ -28,16 +28,25 @@ static bool is_generated(const char *name)
 	return ht_text_starts(name, "triton_");
 }
 
-/* extern_kernels.mm and torch.ops.aten.mm.default as an operator's name. */
-static bool computes(const struct ht_compiled_call *call, const char *kernel)
+/* What both a library's kernel and a call can say that they compute. */
+enum family { PRODUCT, ATTENTION, N_FAMILIES };
+
+/* N_FAMILIES: something else, or nothing is known. */
+static enum family family_of(const char *kernel)
 {
 	const char *family = ht_kernel_family(kernel);
-	bool is_product = strstr(call->name, "mm") || strstr(call->name, "conv");
-	bool is_attention = strstr(call->name, "attention") != NULL;
 	if (!family)
-		return false;
-	return (is_product && !strcmp(family, "gemm")) ||
-	       (is_attention && !strcmp(family, "attention"));
+		return N_FAMILIES;
+	return !strcmp(family, "gemm")        ? PRODUCT
+	       : !strcmp(family, "attention") ? ATTENTION
+	                                      : N_FAMILIES;
+}
+
+/* extern_kernels.mm and torch.ops.aten.mm.default as an operator's name. */
+static bool computes(const struct ht_compiled_call *call, enum family family)
+{
+	return family == PRODUCT ? strstr(call->name, "mm") || strstr(call->name, "conv")
+	                         : strstr(call->name, "attention") != NULL;
 }
 
 static void assign(struct matching *m, size_t i, const struct ht_compiled_call *call)
@@ -56,15 +65,20 @@ static void match_between(struct matching *m, size_t i, size_t end, size_t c, si
 		return;
 	}
 	/* what comes before the kernel that tells its call is for that call, too */
+	size_t next[N_FAMILIES] = { c, c }; /* calls before it are of another family, or taken */
 	for (size_t first = i; i < end; i++) {
-		size_t next = c;
-		while (next < last && !computes(&calls[next], activity_name(m, i)))
-			next++;
-		if (next == last)
+		enum family family = family_of(activity_name(m, i));
+		if (family == N_FAMILIES)
+			continue;
+		size_t *at = &next[family];
+		*at = *at < c ? c : *at;
+		while (*at < last && !computes(&calls[*at], family))
+			(*at)++;
+		if (*at == last)
 			continue;
 		for (; first <= i; first++)
-			assign(m, first, &calls[next]);
-		c = next + 1;
+			assign(m, first, &calls[*at]);
+		c = *at + 1;
 	}
 }
 
