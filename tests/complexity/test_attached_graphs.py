@@ -112,3 +112,15 @@ def unlike(folder, n):
 
 def test_library_calls_of_another_family(meter, tmp_path):
     grows(meter, tmp_path, unlike, 2_000, "origins")
+
+
+def compilations(folder, n):
+    """n spans of one name at one time, and n events of that name within a millisecond."""
+    log = folder / "trace.log"
+    log.write_text("".join(record({"chromium_event": {}}, json.dumps({"name": "c", "ph": ph, "ts": 1000, "tid": 1}))
+                           for _ in range(n) for ph in "BE"))
+    return write(folder / "trace.json", [*(event("cpu_op", "c", 1000 + i / 100, 0.001) for i in range(n)), *launched(1, 2000, 2010, "k")]), log
+
+
+def test_spans_of_one_name(meter, tmp_path):
+    grows(meter, tmp_path, compilations, 24_000, "compile-timeline")

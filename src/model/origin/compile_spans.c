@@ -43,40 +43,106 @@ static enum ht_status collect(struct ht_run *run, struct ht_vec *spans)
 	return HT_OK;
 }
 
-/* The span of a name that begins nearest to a time. */
-static struct ht_compile_span *find_near(
-        struct ht_compile_span *list, size_t n, const char *name, int64_t ts_ns)
+/* Spans by name and start. Those that have an event are passed over: right and left lead to the nearest place that may have none,
+ * and are made shorter whenever somebody walks them. */
+struct named {
+	const struct ht_compile_span *list;
+	uint32_t *order; /* places in the list, by name and, of one name, as they are there */
+	uint64_t *ids;   /* of their names in the trace */
+	uint32_t *first; /* by id: of its spans, HT_NONE: none */
+	uint32_t *right; /* by place + 1, both with an end that is always free */
+	uint32_t *left;
+	size_t n;
+};
+
+static enum ht_status sort_by_name(
+        struct ht_run *run, const struct ht_compile_span *list, size_t n, struct named *ret_named)
 {
-	size_t at = HT_LOWER_BOUND(i, n, list[i].ts_ns < ts_ns - SAME_NS);
-	struct ht_compile_span *best = NULL;
-	for (; at < n && list[at].ts_ns <= ts_ns + SAME_NS; at++) {
-		bool is_nearer =
-		        !best || llabs(list[at].ts_ns - ts_ns) < llabs(best->ts_ns - ts_ns);
-		if (list[at].row == HT_NONE && is_nearer && !strcmp(list[at].name, name))
-			best = &list[at];
+	const struct ht_trace *t = run->trace;
+	size_t n_ids = t->n_string_offsets + 1;
+	struct named named = { .list = list,
+		.order = ht_arena_room(run->scratch, (n + 1) * sizeof *named.order),
+		.ids = ht_arena_room(run->scratch, (n + 1) * sizeof *named.ids),
+		.first = ht_arena_room(run->scratch, n_ids * sizeof *named.first),
+		.right = ht_arena_room(run->scratch, (n + 2) * sizeof *named.right),
+		.left = ht_arena_room(run->scratch, (n + 2) * sizeof *named.left) };
+	if (!named.order || !named.ids || !named.first || !named.right || !named.left)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = ht_str_find(t, list[i].name);
+		if (id == HT_NO_STR)
+			continue;
+		named.ids[named.n] = id;
+		named.order[named.n++] = (uint32_t)i;
 	}
-	return best;
+	if (!ht_sort_keys(run->ctx->mem, named.ids, named.order, named.n))
+		return ht_fail_nomem(run->ctx);
+	memset(named.first, 0xff, n_ids * sizeof *named.first);
+	for (size_t i = named.n; i-- > 0;)
+		named.first[named.ids[i]] = (uint32_t)i;
+	for (size_t i = 0; i < named.n + 2; i++)
+		named.right[i] = named.left[i] = (uint32_t)i;
+	*ret_named = named;
+	return HT_OK;
+}
+
+static uint32_t walk(uint32_t *links, uint32_t at)
+{
+	while (links[at] != at)
+		at = links[at] = links[links[at]];
+	return at;
+}
+
+static int64_t start_of(const struct named *named, size_t at)
+{
+	return named->list[named->order[at]].ts_ns;
+}
+
+/* The first span without an event from a place on; HT_NONE: none of the name that begins by a time. */
+static uint32_t free_from(const struct named *named, size_t at, uint32_t id, int64_t until_ns)
+{
+	size_t found = walk(named->right, (uint32_t)at + 1) - 1;
+	bool fits =
+	        found < named->n && named->ids[found] == id && start_of(named, found) <= until_ns;
+	return fits ? (uint32_t)found : HT_NONE;
+}
+
+/* Of the spans of a name without an event the one that begins nearest to a time, as a place; of several the first in the list. */
+static uint32_t find_near(const struct named *named, uint32_t id, int64_t ts_ns)
+{
+	size_t first = named->first[id];
+	int64_t from_ns = ht_sub_sat(ts_ns, SAME_NS), until_ns = ht_add_sat(ts_ns, SAME_NS);
+	size_t at =
+	        first + HT_LOWER_BOUND(i, named->n - first,
+	                        named->ids[first + i] == id && start_of(named, first + i) < ts_ns);
+	uint32_t after = free_from(named, at, id, until_ns);
+	size_t before = walk(named->left, (uint32_t)at); /* place + 1 */
+	if (before <= first || start_of(named, before - 1) < from_ns)
+		return after;
+	int64_t before_ns = start_of(named, before - 1);
+	if (after != HT_NONE && start_of(named, after) - ts_ns < ts_ns - before_ns)
+		return after;
+	size_t same =
+	        first + HT_LOWER_BOUND(i, before - first, start_of(named, first + i) < before_ns);
+	return free_from(named, same, id, before_ns);
 }
 
 /* The trace's own events of the same. */
 static enum ht_status find_rows(struct ht_run *run, struct ht_compile_span *list, size_t n)
 {
 	const struct ht_trace *t = run->trace;
-	uint8_t *is_named = ht_arena_alloc(run->scratch, t->n_string_offsets + 1);
-	if (!is_named)
-		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t id = ht_str_find(t, list[i].name);
-		if (id != HT_NO_STR)
-			is_named[id] = 1;
-	}
-	for (uint32_t row = 0; n && row < ht_n_events(t); row++) {
+	struct named named;
+	HT_TRY(sort_by_name(run, list, n, &named));
+	for (uint32_t row = 0; named.n && row < ht_n_events(t); row++) {
 		uint32_t id = t->name[row];
-		if (id == HT_NO_STR || !is_named[id] || !ht_is_span(t, row))
+		if (id == HT_NO_STR || named.first[id] == HT_NONE || !ht_is_span(t, row))
 			continue;
-		struct ht_compile_span *span = find_near(list, n, ht_str(t, id), t->ts_ns[row]);
-		if (span)
-			span->row = row;
+		uint32_t at = find_near(&named, id, t->ts_ns[row]);
+		if (at == HT_NONE)
+			continue;
+		list[named.order[at]].row = row;
+		named.right[at + 1] = at + 2;
+		named.left[at + 1] = at;
 	}
 	return HT_OK;
 }
