@@ -121,6 +121,21 @@ def test_a_graph_that_nobody_compiled_has_no_wrapper(tmp_path):
     assert [(r["name"], r["op"], r["method"]) for r in rows] == [("k", "", "none"), ("l", "", "none")]
 
 
+def test_a_namespace_alone_is_no_call(tmp_path):
+    """An operator without a name behind its namespace, in a compiled graph with a call."""
+    log, trace = tmp_path / "trace.log", tmp_path / "trace.json"
+    head = 'V0521 11:50:39.474000 1 a.py:1] {%s, "frame_id": 0, "frame_compile_id": 0}\n'
+    log.write_text(head % '"inductor_output_code": {}' + "\t# Topologically Sorted Source Nodes: [x], Original ATen: [aten.add]\n"
+                   "\t# [Provenance debug handles] triton_a:1\n\ttriton_a.run(buf0)\n" +
+                   head % '"artifact": {"name": "fx_graph_cache_miss"}' + '\t{"key": "kk"}\n')
+    host = [("user_annotation", "## Call CompiledFxGraph kk ##", 0, 100), ("cpu_op", "aten::", 1, 50), ("cuda_runtime", "cudaLaunchKernel", 5, 1)]
+    events = [{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur, "args": {"correlation": 1} if "cuda" in cat else {}}
+              for cat, name, ts, dur in host]
+    events.append({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 60, "dur": 5, "args": {"correlation": 1, "device": 0, "stream": 7}})
+    trace.write_text(json.dumps({"traceEvents": events}))
+    assert [(r["name"], r["op"]) for r in table("attribution", trace, "--attach", log, "--view", "origins")] == [("k", "aten::")]
+
+
 def test_info_says_what_the_log_was_good_for():
     (row,) = [r for r in table("info", RECOMPILE, "--attach", LOG) if r["topic"] == "attached"]
     assert row["value"].startswith("compile-log: 6 graphs") and "697 of 697" in row["value"]

@@ -114,6 +114,16 @@ def test_library_calls_of_another_family(meter, tmp_path):
     grows(meter, tmp_path, unlike, 2_000, "origins")
 
 
+def strangers(folder, n):
+    """Operators of a compiled graph, each with a kernel, and calls of its code: of n names each, and none is the other's."""
+    events = [e for i in range(n) for e in [event("cpu_op", f"x::op.{i}", 10 * i + 1, 5), *launched(i + 1, 10 * i + 2, 10 * n + 2 * i, "triton_k")]]
+    return write(folder / "trace.json", [region(10 * n), *events]), write_log(folder / "trace.log", [f"x.op.{i}x" for i in range(n)])
+
+
+def test_operators_that_are_no_call(meter, tmp_path):
+    grows(meter, tmp_path, strangers, 8_000, "origins")
+
+
 def compilations(folder, n):
     """n spans of one name at one time, and n events of that name within a millisecond."""
     log = folder / "trace.log"

@@ -5,7 +5,9 @@
 #include "model/origin/compiled.h"
 
 #include "attach/kind.h"
+#include "base/hash.h"
 #include "base/text_compare.h"
+#include "model/origin/call_names.h"
 #include "model/origin/code_files.h"
 #include "model/origin/tape.h"
 #include "store/columns.h"
@@ -36,22 +38,6 @@ uint64_t ht_compiled_hash(const struct ht_trace *t, uint32_t row)
 {
 	row = ht_compiled_around(t, row);
 	return row == HT_NONE ? 0 : (uint64_t)t->name[row] + 1;
-}
-
-bool ht_compiled_same_name(const char *op, const char *call)
-{
-	if (!strcmp(op, call))
-		return true;
-	const char *base = strstr(op, "::");
-	if (!base)
-		return false;
-	base += 2;
-	size_t n = strlen(base);
-	/* extern_kernels.mm, torch.ops.aten.mm.default */
-	for (const char *at = call; (at = strstr(at, base)); at++)
-		if (at != call && at[-1] == '.' && (at[n] == '\0' || at[n] == '.'))
-			return true;
-	return false;
 }
 
 /* ---- logs ---- */
@@ -87,33 +73,6 @@ bool ht_compiled_joins(const struct ht_run *run)
 	size_t at_log = 0, at_code = 0;
 	return ht_attached_next(run->attached, &ht_attach_kind_compile_log, run->rank, &at_log) ||
 	       ht_attached_next(run->attached, &ht_attach_kind_inductor_code, run->rank, &at_code);
-}
-
-/* A graph that was asked for before. */
-struct asked {
-	uint32_t name;
-	const struct ht_compiled_graph *graph;
-};
-
-static enum ht_status find_graph(struct ht_run *run, uint32_t name, struct ht_vec *asked,
-        const struct ht_compiled_graph **ret_graph)
-{
-	const struct asked *list = asked->data;
-	struct asked fresh = { .name = name };
-	size_t n_key = 0;
-	for (size_t i = asked->n; i-- > 0;)
-		if (list[i].name == name) {
-			*ret_graph = list[i].graph;
-			return HT_OK;
-		}
-	const char *key = ht_compiled_key(ht_str(run->trace, name), &n_key);
-	char *text = key ? ht_arena_strndup(run->scratch, key, n_key) : NULL;
-	if (!text)
-		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_compiled_graph(run, text, &fresh.graph));
-	*ret_graph = fresh.graph;
-	return HT_VEC_PUSH(run->ctx->mem, asked, struct asked, fresh) ? HT_OK
-	                                                              : ht_fail_nomem(run->ctx);
 }
 
 enum ht_status ht_recompile_reason(
@@ -186,32 +145,70 @@ static enum ht_status find_inside(struct ht_run *run, struct inside **ret_list, 
 	return HT_OK;
 }
 
-/* The first call of the operator's name that no operator before has taken. */
-static const struct ht_compiled_call *take_call(
-        const struct ht_compiled_graph *graph, uint8_t *is_taken, const char *op)
+/* Graphs that were asked for, and the names of their calls. */
+struct graphs {
+	struct ht_call_names *
+	        *by_name;  /* by id of the annotation's name, NULL: not known, or not asked for */
+	uint8_t *is_asked; /* by id */
+	struct ht_call_names *
+	        *places; /* open addressing, by graph: annotations may name one in several ways */
+	size_t n_places; /* a power of two */
+};
+
+static enum ht_status init_graphs(struct ht_run *run, size_t n_most, struct graphs *ret_graphs)
 {
-	for (size_t i = 0; i < graph->n; i++)
-		if (!is_taken[i] && ht_compiled_same_name(op, graph->calls[i].name)) {
-			is_taken[i] = 1;
-			return &graph->calls[i];
-		}
-	return NULL;
+	size_t n_ids = run->trace->n_string_offsets + 1;
+	struct graphs graphs = { .n_places = 2 };
+	while (graphs.n_places < 2 * n_most)
+		graphs.n_places *= 2;
+	graphs.by_name = ht_arena_alloc(run->scratch, n_ids * sizeof(struct ht_call_names *));
+	graphs.is_asked = ht_arena_alloc(run->scratch, n_ids);
+	graphs.places =
+	        ht_arena_alloc(run->scratch, graphs.n_places * sizeof(struct ht_call_names *));
+	*ret_graphs = graphs;
+	return graphs.by_name && graphs.is_asked && graphs.places ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
+/* NULL: nobody has it. */
+static enum ht_status find_graph(
+        struct ht_run *run, uint32_t name, struct graphs *graphs, struct ht_call_names **ret_names)
+{
+	const struct ht_compiled_graph *graph;
+	size_t n_key = 0;
+	*ret_names = graphs->by_name[name];
+	if (graphs->is_asked[name])
+		return HT_OK;
+	const char *key = ht_compiled_key(ht_str(run->trace, name), &n_key);
+	char *text = key ? ht_arena_strndup(run->scratch, key, n_key) : NULL;
+	if (!text)
+		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_compiled_graph(run, text, &graph));
+	graphs->is_asked[name] = 1;
+	if (!graph)
+		return HT_OK;
+	struct ht_call_names **place =
+	        &graphs->places[HT_PROBE(at, graphs->n_places, ht_hash_u64((uintptr_t)graph),
+	                !graphs->places[at] || ht_call_names_graph(graphs->places[at]) == graph)];
+	if (!*place)
+		HT_TRY(ht_call_names_new(run, graph, place));
+	*ret_names = graphs->by_name[name] = *place;
+	return HT_OK;
 }
 
 /* The activities of one call of a graph. */
 static enum ht_status join_call(struct ht_run *run, const struct inside *list, size_t n,
-        const struct ht_compiled_graph *graph, struct ht_compiled *compiled)
+        struct ht_call_names *names, struct ht_compiled *compiled)
 {
 	const struct ht_trace *t = run->trace;
 	const struct ht_compiled_call *call = NULL;
-	uint8_t *is_taken = ht_arena_alloc(run->scratch, graph->n + 1);
-	if (!is_taken)
-		return ht_fail_nomem(run->ctx);
+	ht_call_names_restart(names);
 	for (size_t i = 0; i < n; i++) {
-		if (!i || list[i].op != list[i - 1].op)
-			call = list[i].op == HT_NONE
-			               ? NULL
-			               : take_call(graph, is_taken, ht_str(t, t->name[list[i].op]));
+		if (!i || list[i].op != list[i - 1].op) {
+			call = NULL;
+			if (list[i].op != HT_NONE)
+				HT_TRY(ht_call_names_take(
+				        run, names, ht_str(t, t->name[list[i].op]), &call));
+		}
 		compiled->call[list[i].gpu] = call;
 		compiled->n_found += call != NULL;
 	}
@@ -223,26 +220,25 @@ enum ht_status ht_compiled_find(struct ht_run *run, struct ht_compiled *ret_comp
 	const struct ht_trace *t = run->trace;
 	struct ht_compiled compiled = { 0 };
 	struct inside *list = NULL;
-	struct ht_vec asked = { 0 };
+	struct graphs graphs;
 	size_t n = 0;
 	*ret_compiled = compiled;
 	if (!ht_compiled_joins(run))
 		return HT_OK;
 	HT_TRY(find_inside(run, &list, &n));
+	HT_TRY(init_graphs(run, n, &graphs));
 	compiled.n_activities = n;
 	compiled.call = ht_arena_alloc(run->scratch, (t->n_gpu + 1) * sizeof *compiled.call);
 	if (!compiled.call)
 		return ht_fail_nomem(run->ctx);
-	enum ht_status status = HT_OK;
-	for (size_t i = 0, end; status == HT_OK && i < n; i = end) {
-		const struct ht_compiled_graph *graph = NULL;
+	for (size_t i = 0, end; i < n; i = end) {
+		struct ht_call_names *names;
 		for (end = i; end < n && list[end].around == list[i].around;)
 			end++;
-		status = find_graph(run, t->name[list[i].around], &asked, &graph);
-		if (status == HT_OK && graph)
-			status = join_call(run, list + i, end - i, graph, &compiled);
+		HT_TRY(find_graph(run, t->name[list[i].around], &graphs, &names));
+		if (names)
+			HT_TRY(join_call(run, list + i, end - i, names, &compiled));
 	}
-	ht_vec_free(run->ctx->mem, &asked, sizeof(struct asked));
 	*ret_compiled = compiled;
-	return status;
+	return HT_OK;
 }

@@ -35,7 +35,5 @@ uint32_t ht_compiled_around(const struct ht_trace *trace, uint32_t row);
 uint64_t ht_compiled_hash(const struct ht_trace *trace, uint32_t row);
 /* The key of "## Call CompiledFxGraph <key> ##", of *ret_n bytes; NULL for another name. */
 const char *ht_compiled_key(const char *name, size_t *ret_n);
-/* Whether an operator of a trace and a call of a wrapper are the same: aten::mm and extern_kernels.mm. */
-bool ht_compiled_same_name(const char *op, const char *call);
 
 #endif
