@@ -5,6 +5,8 @@
 #include "model/origin/fused_name.h"
 
 #include "base/platform.h"
+#include "base/search.h"
+#include "base/status.h"
 #include "base/text_compare.h"
 
 #include <stdlib.h>
@@ -40,11 +42,11 @@ static size_t n_bytes(const struct cut *c, size_t from, size_t to)
 
 static bool is_known(const struct cut *c, size_t from, size_t to)
 {
+	const char *text = c->text + c->at[from];
 	size_t n = n_bytes(c, from, to);
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strlen(known[i]) == n && !memcmp(known[i], c->text + c->at[from], n))
-			return true;
-	return false;
+	/* a name that goes on behind the words is not below them */
+	size_t at = HT_LOWER_BOUND(i, HT_COUNT(known), strncmp(known[i], text, n) < 0);
+	return at < HT_COUNT(known) && !strncmp(known[at], text, n) && !known[at][n];
 }
 
 /* Whether the operator at from comes after the one behind it in the alphabet. */
@@ -102,6 +104,30 @@ static bool find_ops(const char *name, const char **ret_from, const char **ret_t
 	return to > from && (size_t)(to - from) < MAX_BYTES;
 }
 
+static size_t put(char *to, const char *text, size_t n)
+{
+	memcpy(to, text, n);
+	return n;
+}
+
+/* NULL: there are none, or no memory. */
+static const char *write_ops(struct ht_arena *arena, const struct cut *c)
+{
+	static const char between[] = ", ", of[] = "aten.";
+	char *text = ht_arena_alloc(arena, c->at[c->n] + c->n * (sizeof between + sizeof of));
+	size_t n = 0;
+	for (size_t i = 0; text && i < c->n; i = c->first[i]) {
+		size_t n_name = n_bytes(c, i, c->first[i]);
+		if (!n_name)
+			continue;
+		if (n)
+			n += put(text + n, between, sizeof between - 1);
+		n += put(text + n, of, sizeof of - 1);
+		n += put(text + n, c->text + c->at[i], n_name);
+	}
+	return n ? text : NULL;
+}
+
 const char *ht_fused_ops(struct ht_arena *arena, const char *name)
 {
 	struct cut c = { 0 };
@@ -117,10 +143,5 @@ const char *ht_fused_ops(struct ht_arena *arena, const char *name)
 	}
 	c.at[c.n] = (size_t)(to - from) + 1;
 	find_cuts(&c);
-	const char *text = "";
-	for (size_t i = 0; text && i < c.n; i = c.first[i])
-		if (n_bytes(&c, i, c.first[i]))
-			text = ht_arena_printf(arena, "%s%saten.%.*s", text, *text ? ", " : "",
-			        (int)n_bytes(&c, i, c.first[i]), from + c.at[i]);
-	return text && *text ? text : NULL;
+	return write_ops(arena, &c);
 }

@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -59,10 +60,29 @@ static void test_others(void **state)
 	ht_arena_done(&arena);
 }
 
+/* The list is searched, so that each operator is found only where it is in order. */
+static void test_list(void **state)
+{
+	static const char *const list[] = {
+#define OP(name) name,
+#include "model/origin/fused_ops.def"
+#undef OP
+	};
+	(void)state;
+	for (size_t i = 0; i < HT_COUNT(list); i++) {
+		char name[256], wanted[256];
+		if (i)
+			assert_true(strcmp(list[i - 1], list[i]) < 0);
+		snprintf(name, sizeof name, "triton_poi_fused_%s_0", list[i]);
+		snprintf(wanted, sizeof wanted, "aten.%s", list[i]);
+		check(name, wanted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names),
-		cmocka_unit_test(test_others) };
+		cmocka_unit_test(test_others), cmocka_unit_test(test_list) };
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ht_ctx_free(ctx);

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time and memory grow with the files where there is much of one thing: names of many words, keys, wrappers, notes."""
+import json
+
+import pytest
+
+import support
+from meter import Meter
+
+pytestmark = pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+#: Processor seconds for four times the input: the square would be 16 times those of the small one.
+FACTOR = 8
+
+
+@pytest.fixture(name="meter", scope="module")
+def small_process():
+    meter = Meter(support.environment())
+    yield meter
+    meter.close()
+
+
+def measure(meter, *words):
+    """(processor seconds, peak resident bytes), the less of two runs."""
+    runs = [meter.measure([support.EXE, *words, "--jobs", "1", "--no-cache"]) for _ in range(2)]
+    assert all(code == 0 for _, _, code, _ in runs), runs
+    return min(seconds for seconds, *_ in runs), min(memory for _, memory, *_ in runs)
+
+
+def event(cat, name, ts, dur, tid=1, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 0 if cat == "kernel" else 1, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+
+def launched(number, ts, start, name, **args):
+    """A kernel, and the call that launched it."""
+    return [event("cuda_runtime", "cudaLaunchKernel", ts, 1, correlation=number),
+            event("kernel", name, start, 1, tid=7, correlation=number, device=0, stream=7, **args)]
+
+
+def save(path, events):
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "numSms": 132}],
+                                "traceEvents": events}))
+    return path
+
+
+def test_names_of_many_words(meter, tmp_path):
+    """Names of 63 words cost about what names of one word as long do."""
+    def trace_of(mark, n=1000):
+        names = (f"triton_poi_fused_{mark.join(['ab'] * 63)}x{i}" for i in range(n))
+        return save(tmp_path / f"fused{mark}.json", [event("cpu_op", name, i, 0.5) for i, name in enumerate(names)]
+                    + launched(1, n, n + 5, "k"))
+
+    words, one = (measure(meter, "events", trace_of(mark), "--only", "gpu", "--columns", "origin_op")[0] for mark in "_q")
+    assert words < FACTOR * max(one, 0.05)
