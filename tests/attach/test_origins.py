@@ -400,6 +400,14 @@ def test_annotations_by_node_id(tmp_path):
     assert totals[0] == totals[1] > 0
 
 
+def test_a_node_that_is_annotated_twice_is_the_later_one(tmp_path):
+    trace, notes = annotated(tmp_path)
+    text = notes.read_text()
+    notes.write_text(text.replace('"outer"', '"first"').replace("part", "first")[:-1] + ", " + text[1:])
+    for rows in operators_of(trace, notes).values():
+        assert [r["origin_op"] for r in rows] == [f"part{i % 3}" for i in range(len(rows))]
+
+
 def test_annotations_of_another_capture_are_said(tmp_path):
     trace, notes = annotated(tmp_path, n_missing=10)
     (row,) = [r for r in table("info", trace, "--attach", notes) if r["topic"] == "attached"]

@@ -51,3 +51,13 @@ def test_names_of_many_words(meter, tmp_path):
 
     words, one = (measure(meter, "events", trace_of(mark), "--only", "gpu", "--columns", "origin_op")[0] for mark in "_q")
     assert words < FACTOR * max(one, 0.05)
+
+
+def test_one_note_on_all_kernels(meter, tmp_path):
+    """The long path of a module is one text, not one for each kernel of the graph."""
+    n = 3000
+    kernels = [launched(1, 0, 5 + 2 * i, "k", **{"graph node id": 1})[1] for i in range(n)]
+    trace = save(tmp_path / "replay.json", [event("cuda_runtime", "cudaGraphLaunch", 0, 1, correlation=1), *kernels])
+    notes = tmp_path / "kernel_annotations_rank0.json"
+    notes.write_text(json.dumps({"1": [{"name": "x", "module_fqn": "a" * 10 * n}]}))
+    assert measure(meter, "attribution", trace, "--attach", notes)[1] < 64 << 20

@@ -73,7 +73,7 @@ static bool keep(struct ht_node_notes *notes, const struct ht_json_value *value,
 
 static bool add_node(struct ht_node_notes *notes, uint64_t id, const struct ht_json_value *list)
 {
-	struct ht_node_note note = { .id = id };
+	struct ht_node_note note = { .id = id, .place = notes->list.n };
 	struct ht_json reader = ht_json_enter(list);
 	struct ht_json_value dictionary;
 	while (ht_json_element(&reader, &dictionary)) {
@@ -90,7 +90,8 @@ static bool add_node(struct ht_node_notes *notes, uint64_t id, const struct ht_j
 static int by_id(const void *left, const void *right)
 {
 	const struct ht_node_note *a = left, *b = right;
-	return (a->id > b->id) - (a->id < b->id);
+	return a->id != b->id ? (a->id > b->id) - (a->id < b->id)
+	                      : (a->place > b->place) - (a->place < b->place);
 }
 
 enum ht_status ht_node_notes_read(
@@ -139,16 +140,18 @@ void ht_node_notes_free(struct ht_node_notes *notes)
 const struct ht_node_note *ht_node_notes_find(const struct ht_node_notes *notes, uint64_t id)
 {
 	const struct ht_node_note *list = notes->list.data;
-	size_t at = HT_LOWER_BOUND(i, notes->list.n, list[i].id < id);
-	return at < notes->list.n && list[at].id == id ? &list[at] : NULL;
+	size_t end = HT_LOWER_BOUND(i, notes->list.n, list[i].id <= id);
+	return end && list[end - 1].id == id ? &list[end - 1] : NULL;
 }
 
 /* ---- over what is known ---- */
 
-/* The last site that an annotation was put over; replays of a graph repeat it. */
+/* The last site that an annotation was put over; replays of a graph repeat it. The path of its module is one text for all
+ * sites, as those can be as many as the kernels of the trace. */
 struct over {
 	uint32_t under, site;
 	bool is_set;
+	const char *path;
 };
 
 struct applying {
@@ -174,11 +177,13 @@ static bool put_over(
 		origin.method = HT_ORIGIN_ANNOTATION;
 		origin.confidence = 1;
 		if (module) {
-			origin.module = ht_fqn_path(a->run->scratch, module);
+			if (!over->path)
+				over->path = ht_fqn_path(a->run->scratch, module);
+			origin.module = over->path;
 			origin.module_via = HT_MODULE_VIA_FQN;
 			origin.is_backward = false;
 		}
-		*over = (struct over){ under, (uint32_t)a->sites->n, true };
+		*over = (struct over){ under, (uint32_t)a->sites->n, true, over->path };
 		if ((module && !origin.module) ||
 		        !HT_VEC_PUSH(a->run->ctx->mem, a->sites, struct ht_origin, origin))
 			return false;

@@ -4,7 +4,8 @@
  *
  *     {"4294967298": [{"name": "attention", "module_fqn": "layers.3.attn"}], ...}        kernel_annotations_rank0_*.json
  *
- * The dictionaries of a node are merged in order, the later ones win. A kernel with arg "graph node id" belongs to its node; one with arg
+ * The dictionaries of a node are merged in order, the later ones win; of a node that is there twice the last one is taken, as readers of
+ * JSON do. A kernel with arg "graph node id" belongs to its node; one with arg
  * "module_fqn" has been annotated by its exporter. An annotation proves the module and a name; the operator comes from a recording of the
  * graph where there is one.
  */
@@ -16,12 +17,13 @@
 struct ht_node_note {
 	uint64_t id;
 	const char *name, *module; /* NULL: not annotated */
+	size_t place;              /* in the file */
 };
 
 struct ht_node_notes {
 	struct ht_mem *mem;
 	struct ht_arena arena;
-	struct ht_vec list; /* struct ht_node_note, by id */
+	struct ht_vec list; /* struct ht_node_note, by id and place */
 };
 
 /* Whether the first bytes are those of such a file. */
@@ -30,6 +32,7 @@ bool ht_node_notes_sniff(const char *text, size_t n);
 enum ht_status ht_node_notes_read(ht_ctx *ctx, const char *path, const char *text, size_t n,
         struct ht_node_notes **ret) HT_MUST_USE;
 void ht_node_notes_free(struct ht_node_notes *notes);
+/* The last note of a node, NULL: none. */
 const struct ht_node_note *ht_node_notes_find(const struct ht_node_notes *notes, uint64_t id);
 
 /* Put annotations over what is known of GPU activities: site[] and sites (struct ht_origin) may grow. n_matched is by attachment. */
