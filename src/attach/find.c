@@ -3,15 +3,18 @@
  * find.c - see find.h.
  *
  * What a file is, is told by its first decompressed bytes. A file that is named must be of a kind; in folders the others
- * are passed over. Folders are walked level by level and in natural order, bounded in depth and number.
+ * are passed over. Folders are walked in natural order, bounded in depth and number, and each once: links may lead to
+ * folders elsewhere, but also back to where they are.
  */
 #include "attach/find.h"
 
 #include "attach/kind.h"
 #include "base/door.h"
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/io.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "base/platform.h"
 #include "read/discover.h"
 #include "read/sniff.h"
@@ -45,13 +48,30 @@ struct source {
 	int64_t rank;
 	size_t first; /* where its attachments begin */
 	size_t n_looked_at;
-	bool is_lenient; /* nobody named it */
+	bool is_lenient;              /* nobody named it */
+	struct ht_text_table folders; /* that were walked: bytes of struct place */
 };
 
-static bool is_directory(const ht_ctx *ctx, const char *path)
+/* What a folder is, by whichever path. */
+struct place {
+	uint64_t device, inode;
+};
+
+static bool is_directory(const ht_ctx *ctx, const char *path, struct place *ret_place)
 {
 	struct stat about;
-	return ht_door_stat(ctx, path, &about) == 0 && S_ISDIR(about.st_mode);
+	if (ht_door_stat(ctx, path, &about) || !S_ISDIR(about.st_mode))
+		return false;
+	*ret_place = (struct place){ (uint64_t)about.st_dev, (uint64_t)about.st_ino };
+	return true;
+}
+
+static enum ht_status count(struct source *s)
+{
+	return ++s->n_looked_at <= MAX_FILES
+	               ? HT_OK
+	               : ht_fail(s->ctx, HT_LIMIT, s->path, -1, "attach a smaller folder",
+	                         "more than %d files in a folder to attach", MAX_FILES);
 }
 
 /* NULL: no kind knows the file. */
@@ -136,9 +156,7 @@ static enum ht_status look_at_file(struct source *s, const char *path, bool is_n
 	const struct ht_attach_kind *kind = NULL;
 	ht_ctx child;
 	struct stat about;
-	if (++s->n_looked_at > MAX_FILES)
-		return ht_fail(s->ctx, HT_LIMIT, s->path, -1, "attach a smaller folder",
-		        "more than %d files in a folder to attach", MAX_FILES);
+	HT_TRY(count(s));
 	if (is_named) {
 		HT_TRY(find_kind(s->ctx, path, &kind));
 		return kind ? add(s, kind, path) : refuse(s, path);
@@ -178,16 +196,33 @@ static enum ht_status list_folder(struct source *s, const char *path, struct ht_
 	return status;
 }
 
-static enum ht_status walk(struct source *s, const char *path, int depth)
+/* Note that a folder is walked. */
+static enum ht_status enter(struct source *s, const struct place *place, bool *ret_is_new)
+{
+	struct ht_text text = { .n = sizeof *place, .hash = ht_hash(place, sizeof *place) };
+	*ret_is_new = false;
+	HT_TRY(count(s));
+	if (ht_text_table_find(&s->folders, (const char *)place, text.n, text.hash))
+		return HT_OK;
+	text.bytes = ht_arena_strndup(s->arena, (const char *)place, text.n);
+	if (!text.bytes || !ht_text_table_put(s->ctx->mem, &s->folders, &text))
+		return ht_fail_nomem(s->ctx);
+	*ret_is_new = true;
+	return HT_OK;
+}
+
+static enum ht_status walk(struct source *s, const char *path, struct place place, int depth)
 {
 	struct ht_vec paths = { 0 };
-	enum ht_status status = list_folder(s, path, &paths);
+	bool is_new;
+	HT_TRY(enter(s, &place, &is_new));
+	enum ht_status status = is_new ? list_folder(s, path, &paths) : HT_OK;
 	for (size_t i = 0; status == HT_OK && i < paths.n; i++) {
 		const char *name = ((char **)paths.data)[i];
-		if (!is_directory(s->ctx, name))
+		if (!is_directory(s->ctx, name, &place))
 			status = look_at_file(s, name, false);
 		else if (depth < MAX_DEPTH)
-			status = walk(s, name, depth + 1);
+			status = walk(s, name, place, depth + 1);
 	}
 	ht_vec_free(s->ctx->mem, &paths, sizeof(char *));
 	return status;
@@ -195,10 +230,14 @@ static enum ht_status walk(struct source *s, const char *path, int depth)
 
 static enum ht_status look_at(struct source *s)
 {
+	struct place place;
 	s->first = s->found->n;
-	if (!is_directory(s->ctx, s->path))
+	if (!is_directory(s->ctx, s->path, &place))
 		return look_at_file(s, s->path, !s->is_lenient);
-	HT_TRY(walk(s, s->path, 0));
+	enum ht_status status = walk(s, s->path, place, 0);
+	ht_mem_free(s->ctx->mem, s->folders.slots, s->folders.cap * sizeof *s->folders.slots);
+	s->folders = (struct ht_text_table){ 0 };
+	HT_TRY(status);
 	return s->found->n > s->first || s->is_lenient ? HT_OK : refuse(s, s->path);
 }
 

@@ -41,6 +41,25 @@ def test_folders_are_walked_and_strangers_passed_over(tmp_path):
     assert [value.split(",")[0] for _, _, value in found] == ["execution-trace"]
 
 
+def test_a_folder_is_walked_once_however_links_lead_to_it(tmp_path):
+    """Links to where they are, up and in a ring would be a million paths; one to a folder elsewhere is followed."""
+    folder, elsewhere = tmp_path / "folder", tmp_path / "elsewhere"
+    (folder / "deep").mkdir(parents=True)
+    elsewhere.mkdir()
+    for i in range(4):
+        (folder / f"l{i}").symlink_to(".")
+        (folder / "deep" / f"l{i}").symlink_to("..")
+    (folder / "out").symlink_to(elsewhere)
+    (elsewhere / "ring").symlink_to(folder)
+    shutil.copy(ET, folder / "deep" / "x.json.gz")
+    shutil.copy(ET, elsewhere / "y.json.gz")
+    before = support.children_seconds()
+    found = attached(COMPILE, "--attach", folder)
+    assert support.children_seconds() - before < 5
+    assert [(path, value.split(",")[0]) for _, path, value in found] == [
+        (str(folder / "deep" / "x.json.gz"), "execution-trace"), (str(folder / "out" / "y.json.gz"), "execution-trace")]
+
+
 def test_matched_share_of_an_execution_trace():
     """All operators of the trace have their node; those of another run have none, and that is said."""
     ((_, _, value),) = attached(COMPILE, "--attach", ET)
