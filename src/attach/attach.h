@@ -26,8 +26,9 @@ struct ht_attachment {
 	const char *path;         /* as given; of one that was found in a folder, the file */
 	const char *const *files; /* what it is made of */
 	size_t n_files;
-	int64_t rank; /* HT_NO_I64: for all */
-	size_t i;     /* place in the list */
+	int64_t rank;      /* HT_NO_I64: for all */
+	bool is_only_rank; /* all of its kind that name a rank name this one */
+	size_t i;          /* place in the list */
 	struct ht_attached *of;
 };
 

@@ -46,6 +46,22 @@ static void free_attached(void *user)
 	ht_mem_release(mem);
 }
 
+/* Whether the attachments of a kind that name a rank all name the same. */
+static void mark_only_rank(struct ht_attached *attached, const struct ht_attach_kind *kind)
+{
+	int64_t only = HT_NO_I64;
+	bool is_one = true;
+	for (size_t i = 0; i < attached->n; i++) {
+		const struct ht_attachment *a = &attached->list[i];
+		if (a->kind != kind || a->rank == HT_NO_I64)
+			continue;
+		is_one = is_one && (only == HT_NO_I64 || only == a->rank);
+		only = a->rank;
+	}
+	for (size_t i = 0; is_one && i < attached->n; i++)
+		attached->list[i].is_only_rank |= attached->list[i].kind == kind;
+}
+
 /* What was found, with room for what is read of it. */
 static enum ht_status take_found(ht_ctx *ctx, struct ht_attached *attached, struct ht_vec *found)
 {
@@ -62,6 +78,9 @@ static enum ht_status take_found(ht_ctx *ctx, struct ht_attached *attached, stru
 		pthread_mutex_init(&attached->loaded[i].lock, NULL);
 	}
 	attached->n = n;
+#define ATTACH(x) mark_only_rank(attached, &ht_attach_kind_##x);
+#include "attach/attach.def"
+#undef ATTACH
 	return HT_OK;
 }
 
@@ -102,9 +121,8 @@ enum ht_status ht_attached_to(ht_ctx *ctx, struct ht_reload *reload, const char 
 	pthread_mutex_lock(&reload->joined.lock);
 	if (!reload->joined.data) {
 		status = make(ctx, reload, path, &attached);
-		if (status == HT_OK)
-			reload->joined =
-			        (struct ht_joined){ reload->joined.lock, attached, free_attached };
+		reload->joined.data = attached;
+		reload->joined.free = free_attached;
 	}
 	*ret_attached = reload->joined.data;
 	pthread_mutex_unlock(&reload->joined.lock);
@@ -147,31 +165,10 @@ const struct ht_attachment *ht_attached_at(const struct ht_attached *attached, s
 	return &attached->list[i];
 }
 
-/* Which rank the attachments of a kind name: HT_NO_I64 for several or none; whether one names this rank. */
-static int64_t only_rank(const struct ht_attached *attached, const struct ht_attach_kind *kind,
-        int64_t rank, bool *ret_names_it)
-{
-	int64_t only = HT_NO_I64;
-	bool is_one = true;
-	*ret_names_it = false;
-	for (size_t i = 0; i < attached->n; i++) {
-		const struct ht_attachment *a = &attached->list[i];
-		if (a->kind != kind || a->rank == HT_NO_I64)
-			continue;
-		*ret_names_it |= a->rank == rank;
-		is_one = is_one && (only == HT_NO_I64 || only == a->rank);
-		only = a->rank;
-	}
-	return is_one ? only : HT_NO_I64;
-}
-
 bool ht_attachment_is_for(const struct ht_attachment *attachment, int64_t rank)
 {
-	bool names_it;
-	if (attachment->rank == HT_NO_I64 || attachment->rank == rank)
-		return true;
-	return only_rank(attachment->of, attachment->kind, rank, &names_it) != HT_NO_I64 &&
-	       !names_it;
+	return attachment->rank == HT_NO_I64 || attachment->rank == rank ||
+	       attachment->is_only_rank;
 }
 
 const struct ht_attachment *ht_attached_next(const struct ht_attached *attached,

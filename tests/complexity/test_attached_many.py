@@ -61,3 +61,21 @@ def test_one_note_on_all_kernels(meter, tmp_path):
     notes = tmp_path / "kernel_annotations_rank0.json"
     notes.write_text(json.dumps({"1": [{"name": "x", "module_fqn": "a" * 10 * n}]}))
     assert measure(meter, "attribution", trace, "--attach", notes)[1] < 64 << 20
+
+
+def test_many_files_that_name_one_rank(meter, tmp_path):
+    """Whether they are for another rank is asked of each, for each graph of the trace."""
+    events = [event("user_annotation", f"## Call CompiledFxGraph k{i} ##", 10 * i, 9) for i in range(400)]
+    for i in range(400):
+        events += [event("cpu_op", "triton_a", 10 * i + 1, 5), *launched(i + 1, 10 * i + 2, 10000 + 2 * i, "triton_a")]
+    trace = save(tmp_path / "rank0.json", events)
+
+    def logs_of(n):
+        folder = tmp_path / f"logs{n}"
+        folder.mkdir()
+        for i in range(n):
+            (folder / f"log_{i}_rank_5.log").write_text('V0521 11:50:39.474000 1 a.py:1] {"a": 1}\n')
+        return folder
+
+    small, large = (measure(meter, "attribution", trace, "--attach", logs_of(n))[0] for n in (300, 1200))
+    assert large < FACTOR * max(small, 0.02)
