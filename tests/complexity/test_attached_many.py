@@ -63,12 +63,18 @@ def test_one_note_on_all_kernels(meter, tmp_path):
     assert measure(meter, "attribution", trace, "--attach", notes)[1] < 64 << 20
 
 
+def trace_of_graphs(path, n):
+    """Compiled graphs with a generated kernel each."""
+    events = []
+    for i in range(n):
+        events += [event("user_annotation", f"## Call CompiledFxGraph k{i} ##", 10 * i, 9),
+                   event("cpu_op", "triton_a", 10 * i + 1, 5), *launched(i + 1, 10 * i + 2, 10 * n + 2 * i, "triton_a")]
+    return save(path, events)
+
+
 def test_many_files_that_name_one_rank(meter, tmp_path):
     """Whether they are for another rank is asked of each, for each graph of the trace."""
-    events = [event("user_annotation", f"## Call CompiledFxGraph k{i} ##", 10 * i, 9) for i in range(400)]
-    for i in range(400):
-        events += [event("cpu_op", "triton_a", 10 * i + 1, 5), *launched(i + 1, 10 * i + 2, 10000 + 2 * i, "triton_a")]
-    trace = save(tmp_path / "rank0.json", events)
+    trace = trace_of_graphs(tmp_path / "rank0.json", 400)
 
     def logs_of(n):
         folder = tmp_path / f"logs{n}"
@@ -79,3 +85,14 @@ def test_many_files_that_name_one_rank(meter, tmp_path):
 
     small, large = (measure(meter, "attribution", trace, "--attach", logs_of(n))[0] for n in (300, 1200))
     assert large < FACTOR * max(small, 0.02)
+
+
+def test_code_for_many_graphs(meter, tmp_path):
+    """What a graph calls is found among its own rows, and is not kept."""
+    trace = trace_of_graphs(tmp_path / "graphs.json", 2000)
+    code = tmp_path / "output_code.py"
+    code.write_text("# AOT ID: ['0_forward']\n# Topologically Sorted Source Nodes: [x], Original ATen: [aten.add]\n"
+                    "# [Provenance debug handles] triton_a:1\ntriton_a.run(buf0)\n")
+    said = support.output("attribution", trace, "--attach", code, "--format", "csv", "--no-cache")
+    assert b"triton-op" in said
+    assert measure(meter, "attribution", trace, "--attach", code)[1] < 64 << 20

@@ -3,6 +3,7 @@
  * code_match.c - see code_files.h: which wrapper a graph of the trace is.
  */
 #include "attach/kind.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "model/origin/code_files.h"
@@ -17,11 +18,6 @@ struct generated {
 	int64_t ts_ns;
 	uint32_t row;
 	const char *name, *hash; /* hash NULL: not said */
-};
-
-struct graph_run {
-	struct generated *list;
-	size_t n;
 };
 
 static bool is_generated(const char *name)
@@ -45,46 +41,79 @@ static int by_time(const void *left, const void *right)
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* The operators of generated kernels in the last call of the graph; of a CUDA graph, its kernels. */
-static enum ht_status find_run(struct ht_run *run, const char *key, struct graph_run *ret)
+static uint32_t find_last_call(const struct ht_trace *t, const char *key)
+{
+	for (uint32_t row = ht_n_events(t); row-- > 0;)
+		if (has_key(t, row, key))
+			return row;
+	return HT_NONE;
+}
+
+/* Where the rows of a thread begin that a call may be around. */
+static const uint32_t *rows_from(
+        const struct ht_trace *t, uint32_t call, const uint32_t **ret_track_end)
+{
+	const struct ht_track *track = &t->tracks[t->track[call]];
+	const uint32_t *rows = t->track_rows + track->first;
+	*ret_track_end = rows + track->n;
+	return rows + HT_LOWER_BOUND(i, track->n, t->ts_ns[rows[i]] < t->ts_ns[call]);
+}
+
+static bool push(struct ht_run *run, uint32_t row, struct ht_vec *list)
 {
 	const struct ht_trace *t = run->trace;
-	uint32_t call = HT_NONE;
-	size_t n = 0, n_ops = 0;
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (has_key(t, row, key))
-			call = row;
-	struct generated *list = ht_arena_room(
-	        run->scratch, (ht_n_of_kind(t, HT_KIND_CPU_OP) + t->n_gpu + 1) * sizeof *list);
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	for (uint32_t row = 0; call != HT_NONE && row < ht_n_events(t); row++) {
-		const char *name = t->kind[row] == HT_KIND_CPU_OP ? ht_str(t, t->name[row]) : "";
-		if (is_generated(name) && ht_compiled_around(t, row) == call)
-			list[n_ops++] = (struct generated){ t->ts_ns[row], row, name,
-				ht_arg_str(t, "kernel_hash", row) };
-	}
-	for (size_t i = 0; call != HT_NONE && !n_ops && i < t->n_gpu; i++) {
-		uint32_t row = t->gpu[i].row, launch = t->gpu[i].launch;
-		const char *name = ht_str(t, t->name[row]);
-		if (launch != HT_NONE && is_generated(name) &&
-		        ht_compiled_around(t, launch) == call)
-			list[n++] = (struct generated){ t->ts_ns[row], row, name, NULL };
-	}
-	*ret = (struct graph_run){ list, n_ops ? n_ops : n };
-	qsort(list, ret->n, sizeof *list, by_time);
+	struct generated g = { t->ts_ns[row], row, ht_str(t, t->name[row]), NULL };
+	if (!is_generated(g.name))
+		return true;
+	if (t->kind[row] == HT_KIND_CPU_OP)
+		g.hash = ht_arg_str(t, "kernel_hash", row);
+	return HT_VEC_PUSH(run->ctx->mem, list, struct generated, g);
+}
+
+/* The kernels that a row launched. */
+static bool push_launched(struct ht_run *run, uint32_t row, struct ht_vec *list)
+{
+	const uint32_t *gpus;
+	size_t n;
+	bool ok = true;
+	ht_launch_gpus(run->trace, row, &gpus, &n);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = push(run, run->trace->gpu[gpus[i]].row, list);
+	return ok;
+}
+
+/* Append struct generated: the operators of generated kernels in the last call of the graph; of a CUDA graph, its kernels. What is inside
+ * of a call lies behind it on its thread, so that of a trace with many graphs each looks at its own rows. */
+static enum ht_status find_run(struct ht_run *run, const char *key, struct ht_vec *list)
+{
+	const struct ht_trace *t = run->trace;
+	const uint32_t call = find_last_call(t, key), *end;
+	if (call == HT_NONE)
+		return HT_OK;
+	for (int ops = 1; ops >= 0 && !list->n; ops--)
+		for (const uint32_t *at = rows_from(t, call, &end);
+		        at < end && t->ts_ns[*at] <= ht_end_ns(t, call); at++) {
+			if ((ops && t->kind[*at] != HT_KIND_CPU_OP) ||
+			        ht_compiled_around(t, *at) != call)
+				continue;
+			if (!(ops ? push(run, *at, list) : push_launched(run, *at, list)))
+				return ht_fail_nomem(run->ctx);
+		}
+	if (list->n)
+		qsort(list->data, list->n, sizeof(struct generated), by_time);
 	return HT_OK;
 }
 
-static bool fits(const struct graph_run *run, const struct ht_compiled_graph *graph)
+static bool fits(const struct ht_vec *run, const struct ht_compiled_graph *graph)
 {
+	const struct generated *list = run->data;
 	size_t k = 0;
 	for (size_t i = 0; i < graph->n; i++) {
 		if (!is_generated(graph->calls[i].name))
 			continue;
-		if (k == run->n || strcmp(graph->calls[i].name, run->list[k].name) != 0)
+		if (k == run->n || strcmp(graph->calls[i].name, list[k].name) != 0)
 			return false;
-		const char *hash = run->list[k++].hash;
+		const char *hash = list[k++].hash;
 		if (hash && *graph->kernels && !strstr(graph->kernels, hash))
 			return false;
 	}
@@ -104,25 +133,21 @@ static bool same_calls(const struct ht_compiled_graph *a, const struct ht_compil
 	return true;
 }
 
-enum ht_status ht_code_graph(
-        struct ht_run *run, const char *key, const struct ht_compiled_graph **ret_graph)
+static enum ht_status choose(
+        struct ht_run *run, const struct ht_vec *found, const struct ht_compiled_graph **ret_graph)
 {
-	struct graph_run found = { 0 };
 	const struct ht_compiled_graph *best = NULL;
 	const struct ht_attachment *a;
-	bool has_run = false, is_ambiguous = false;
+	bool is_ambiguous = false;
 	size_t at = 0;
 	while ((a = ht_attached_next(
 	                run->attached, &ht_attach_kind_inductor_code, run->rank, &at))) {
 		const void *data;
 		HT_TRY(ht_attachment_load(run->ctx, a, &data));
-		if (!has_run)
-			HT_TRY(find_run(run, key, &found));
-		has_run = true;
 		const struct ht_compile_log *files = data;
 		const struct ht_compiled_graph *graphs = files->graphs.data;
 		for (size_t i = 0; i < files->graphs.n; i++) {
-			if (!fits(&found, &graphs[i]))
+			if (!fits(found, &graphs[i]))
 				continue;
 			is_ambiguous |= best && !same_calls(best, &graphs[i]);
 			best = best ? best : &graphs[i];
@@ -130,4 +155,19 @@ enum ht_status ht_code_graph(
 	}
 	*ret_graph = is_ambiguous ? NULL : best;
 	return HT_OK;
+}
+
+enum ht_status ht_code_graph(
+        struct ht_run *run, const char *key, const struct ht_compiled_graph **ret_graph)
+{
+	struct ht_vec found = { 0 };
+	size_t at = 0;
+	*ret_graph = NULL;
+	if (!ht_attached_next(run->attached, &ht_attach_kind_inductor_code, run->rank, &at))
+		return HT_OK;
+	enum ht_status status = find_run(run, key, &found);
+	if (status == HT_OK)
+		status = choose(run, &found, ret_graph);
+	ht_vec_free(run->ctx->mem, &found, sizeof(struct generated));
+	return status;
 }
