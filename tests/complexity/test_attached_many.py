@@ -96,3 +96,20 @@ def test_code_for_many_graphs(meter, tmp_path):
     said = support.output("attribution", trace, "--attach", code, "--format", "csv", "--no-cache")
     assert b"triton-op" in said
     assert measure(meter, "attribution", trace, "--attach", code)[1] < 64 << 20
+
+
+def test_many_wrappers_beside_one_file_of_lines(meter, tmp_path):
+    """What is said of calls is read once, not once for each wrapper of its folder."""
+    trace = save(tmp_path / "plain.json", [event("cpu_op", "a", 0, 50), *launched(1, 1, 60, "k")])
+
+    def folder_of(n):
+        folder = tmp_path / f"code{n}"
+        folder.mkdir()
+        for i in range(n):
+            (folder / f"w{i}.py").write_text("# AOT ID: ['0_forward']\n# Topologically Sorted Source Nodes: [x], "
+                                             "Original ATen: [aten.add]\nextern_kernels.mm(a)\n")
+        (folder / "k.json").write_text(json.dumps({f"triton_a:{i}": ['  File "a", line 1, in f'] for i in range(40 * n)}))
+        return folder
+
+    small, large = (measure(meter, "info", trace, "--attach", folder_of(n))[0] for n in (125, 500))
+    assert large < FACTOR * max(small, 0.02)
