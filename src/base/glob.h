@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* O(pattern * text): backs up to the last star only. */
+/* O(pattern + text); pieces between stars that have a ? are O(piece * text). */
 bool ht_glob_matches(const char *pattern, const char *text);
 
 #endif
