@@ -77,6 +77,14 @@ def test_a_file_of_no_kind_is_an_error(tmp_path, text):
     assert b"nothing that can be attached" in done.stderr and b"execution trace" in done.stderr
 
 
+def test_a_pattern_that_is_too_long_is_said(tmp_path):
+    path = tmp_path / "x.rules"
+    path.write_text("# mine\niteration decode " + "x" * 1024 + "\n")
+    done = run("iterations", COMPILE, "--attach", path)
+    assert done.returncode == 3
+    assert b"line 2 of the rules: the annotation is longer than a pattern may be" in done.stderr
+
+
 def test_a_missing_file_and_an_empty_folder_are_errors(tmp_path):
     assert run("info", COMPILE, "--attach", tmp_path / "none").returncode == 3
     done = run("info", COMPILE, "--attach", tmp_path)

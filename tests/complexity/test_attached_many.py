@@ -113,3 +113,20 @@ def test_many_wrappers_beside_one_file_of_lines(meter, tmp_path):
 
     small, large = (measure(meter, "info", trace, "--attach", folder_of(n))[0] for n in (125, 500))
     assert large < FACTOR * max(small, 0.02)
+
+
+@pytest.mark.parametrize("verb, rule, name", [
+    ("iterations", lambda n: "iteration auto *{batch}x\n", lambda n: "1" * n),
+    ("iterations", lambda n: "iteration auto *0{tokens}y{batch}x\n", lambda n: "0" * (n // 2) + "y" + "0" * (n // 2)),
+    ("efficiency", lambda n: f"*{'a' * (n // 2)}b flops=1\n", lambda n: "a" * n)])
+def test_long_names_against_patterns(meter, tmp_path, verb, rule, name):
+    """What does not fit behind a star is tried again one byte later: without reading the same bytes again."""
+    def seconds(n):
+        trace = save(tmp_path / f"{n}.json", [event("user_annotation", name(n), 0, 50), event("cpu_op", name(n), 1, 20),
+                                              *launched(1, 2, 60, "k")])
+        rules = tmp_path / f"{n}.rules"
+        rules.write_text(rule(n))
+        return measure(meter, verb, trace, "--attach", rules)[0]
+
+    small, large = (seconds(n) for n in (20_000, 80_000))
+    assert large < FACTOR * max(small, 0.02)

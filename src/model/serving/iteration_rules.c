@@ -40,36 +40,62 @@ static int64_t *find_field(struct ht_iteration_name *name, const char *text, siz
 	return NULL;
 }
 
-/* A number, all of its digits. */
-static bool take_number(const char **at, int64_t *ret)
+/* Digits that were gone over, from somewhere before a place in them on. */
+struct digits {
+	const char *first; /* that is not 0 */
+	const char *end;
+};
+
+/* A number, all of its digits. Those that are known from the last call, which was not further on, are not gone over again. */
+static bool take_number(const char **at, struct digits *known, int64_t *ret)
 {
-	const char *p = *at;
 	int64_t value = 0;
-	for (; ht_is_digit(*p); p++)
-		value = value < MAX_COUNT / 10 ? value * 10 + (*p - '0') : MAX_COUNT;
-	if (p == *at || value >= MAX_COUNT)
+	if (!known->end || *at >= known->end)
+		*known = (struct digits){ *at, *at + strspn(*at, "0123456789") };
+	if (*at == known->end)
 		return false;
-	*at = p;
+	if (known->first < *at)
+		known->first = *at;
+	while (known->first < known->end && *known->first == '0')
+		known->first++;
+	for (const char *p = known->first; p < known->end; p++) {
+		if (value >= MAX_COUNT / 10)
+			return false;
+		value = value * 10 + (*p - '0');
+	}
+	*at = known->end;
 	*ret = value;
 	return true;
 }
 
+/* A pattern on its way over a text. */
+struct fitting {
+	const char *pattern, *at;
+	struct ht_iteration_name *name;
+	/* of the fields behind the last *, in their order. Each field is reached further on, or at the same place, the
+	 * later that is tried. */
+	struct digits known[MAX_PATTERN / (sizeof "{batch}" - 1) + 1];
+	size_t n_known, i_field;
+};
+
 /* Go over one byte of the pattern, or a field. */
-static bool take_one(const char **pattern, const char **at, struct ht_iteration_name *name)
+static bool take_one(struct fitting *f)
 {
-	if (**pattern != '{') {
-		if (!**at || **at != **pattern)
+	if (*f->pattern != '{') {
+		if (!*f->at || *f->at != *f->pattern)
 			return false;
-		++*at;
-		++*pattern;
+		f->at++;
+		f->pattern++;
 		return true;
 	}
-	const char *field = *pattern + 1;
-	size_t n = strcspn(field, "}");
-	int64_t *to = find_field(name, field, n);
-	if (!to || !take_number(at, to))
+	const char *field = f->pattern + 1;
+	size_t n = strcspn(field, "}"), i = f->i_field++;
+	int64_t *to = find_field(f->name, field, n);
+	if (i == f->n_known)
+		f->known[f->n_known++] = (struct digits){ 0 };
+	if (!to || !take_number(&f->at, &f->known[i], to))
 		return false;
-	*pattern = field + n + 1;
+	f->pattern = field + n + 1;
 	return true;
 }
 
@@ -77,15 +103,22 @@ static bool take_one(const char **pattern, const char **at, struct ht_iteration_
 static bool fits(const char *pattern, const char *at, struct ht_iteration_name *name)
 {
 	const char *star = NULL, *retry = NULL;
-	while (*at || *pattern) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			retry = at;
-		} else if (!*pattern || !take_one(&pattern, &at, name)) {
+	struct fitting f;
+	f.pattern = pattern;
+	f.at = at;
+	f.name = name;
+	f.n_known = f.i_field = 0;
+	while (*f.at || *f.pattern) {
+		if (*f.pattern == '*') {
+			star = ++f.pattern;
+			retry = f.at;
+			f.n_known = f.i_field = 0;
+		} else if (!*f.pattern || !take_one(&f)) {
 			if (!star || !*retry)
 				return false;
-			pattern = star;
-			at = ++retry;
+			f.pattern = star;
+			f.at = ++retry;
+			f.i_field = 0;
 		}
 	}
 	return true;
@@ -147,7 +180,7 @@ static bool is_pattern(const char *pattern)
 	for (const char *at = pattern; (at = strchr(at, '{')); at++)
 		if (!strchr(at, '}') || !find_field(&name, at + 1, strcspn(at + 1, "}")))
 			return false;
-	return *pattern && strlen(pattern) < MAX_PATTERN;
+	return *pattern;
 }
 
 static enum ht_status read_iteration(struct reader *r, char *text)
@@ -164,6 +197,8 @@ static enum ht_status read_iteration(struct reader *r, char *text)
 		return refuse(r, "the phase is auto, prefill, decode or mixed");
 	char *pattern = text + strlen(phases[i].word);
 	pattern += strspn(pattern, " ");
+	if (strlen(pattern) >= MAX_PATTERN)
+		return refuse(r, "the annotation is longer than a pattern may be");
 	if (!is_pattern(pattern))
 		return refuse(r, "the annotation has a field in braces that there is not");
 	if (r->rules->n == MAX_RULES)
@@ -183,12 +218,13 @@ static enum ht_status read_model(struct reader *r, const char *text)
 	while (*text) {
 		size_t i = 0;
 		int64_t value;
+		struct digits known = { 0 };
 		while (i < HT_COUNT(keys) && !ht_text_starts(text, keys[i]))
 			i++;
 		if (i == HT_COUNT(keys) || seen >> i & 1)
 			break;
 		text += strlen(keys[i]);
-		if (!take_number(&text, &value) || value < 1 || value > INT32_MAX)
+		if (!take_number(&text, &known, &value) || value < 1 || value > INT32_MAX)
 			break;
 		seen |= 1u << i;
 		bytes *= value;
