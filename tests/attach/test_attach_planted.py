@@ -237,3 +237,19 @@ def test_a_compiled_run(tmp_path):
     assert graphs["fB"]["reason"] == "0/0: tensor 'x' size mismatch" and int(graphs["fB"]["compile_ns"]) == 5_000_000
     (line,) = table("info", *args, "--where", "topic = attached")
     assert f"3 graphs, 6 of 6 calls with lines, 1 recompilation, {len(truth)} of {len(truth)}" in line["value"] and "warning" not in line["value"]
+
+
+def test_a_launch_is_of_the_innermost_capture(tmp_path):
+    """A capture around two others has what is in neither: graphs of one, two and three launches are told by their numbers."""
+    notes = [("capture_4_FULL", 0, 200), ("capture_2_FULL", 50, 30), ("capture_1_FULL", 100, 30)]
+    starts = [10, 20, 150, 60, 70, 110]
+    capture = write(tmp_path / "capture.json", [
+        *(event("user_annotation", name, 9, ts, dur) for name, ts, dur in notes),
+        *(e for i, ts in enumerate(starts) for e in (event("cpu_op", f"x::at_{ts}", 9, ts, 8),
+                                                     event("cuda_runtime", "cudaLaunchKernel", 9, ts + 1, 1, correlation=i + 1)))])
+    replay = write(tmp_path / "replay.json", [e for n in (1, 2, 3) for e in (
+        event("cuda_runtime", "cudaGraphLaunch", 9, 100 * n, 1, correlation=n),
+        *(event("kernel", f"k{n}_{i}", 7, 100 * n + 10 + 10 * i, 5, correlation=n, device=0, stream=7) for i in range(n)))])
+    rows = table("attribution", replay, "--attach", capture, "--view", "origins", "--step", "all")
+    assert {r["name"]: r["op"] for r in rows} == {"k1_0": "x::at_110", "k2_0": "x::at_60", "k2_1": "x::at_70",
+                                                  "k3_0": "x::at_10", "k3_1": "x::at_20", "k3_2": "x::at_150"}

@@ -83,6 +83,17 @@ def test_annotations_of_an_eager_run(meter, tmp_path):
     grows(meter, tmp_path, windows, 16_000, "origins")
 
 
+def captures(folder, n):
+    """n annotations of captures, each around the next, and ten launches in the innermost one for each."""
+    return one_graph(folder, "k", "l"), write(folder / "capture.json", [
+        *(event("user_annotation", f"capture_{i % 7 + 1}_FULL", 0, 100 * n) for i in range(n)),
+        *(event("cuda_runtime", "cudaLaunchKernel", 10 * i + 1, 1, correlation=i + 1) for i in range(10 * n))])
+
+
+def test_captures_inside_each_other(meter, tmp_path):
+    grows(meter, tmp_path, captures, 3_200, "graphs", memory=64 << 20)
+
+
 # ---- logs of torch.compile ----
 
 

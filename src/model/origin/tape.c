@@ -6,6 +6,7 @@
 
 #include "attach/kind.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "model/device/launch.h"
 #include "model/serving/grammar.h"
@@ -47,6 +48,7 @@ struct taping {
 	uint32_t *calls;      /* rows of calls of the runtime and the driver, by start */
 	size_t n_calls;
 	struct ht_arg_cursor kernel, stream;
+	uint32_t *ops; /* by row: the operator around it + 2, 0: not looked for; NULL: of none */
 };
 
 /* HT_KIND_OTHER: it launches nothing that a graph holds. */
@@ -80,14 +82,26 @@ static enum ht_status sort_calls(struct taping *tp)
 
 /* ---- captures ---- */
 
+/* ht_op_around for many rows below the same ones, whatever their depth. */
+static uint32_t find_op(struct taping *tp, uint32_t row)
+{
+	const struct ht_trace *t = tp->t;
+	uint32_t at = row;
+	while (at != HT_NONE && !tp->ops[at] && t->kind[at] != HT_KIND_CPU_OP)
+		at = t->parent[at];
+	uint32_t op = at == HT_NONE || !tp->ops[at] ? at : tp->ops[at] - 2;
+	for (; row != at; row = t->parent[row])
+		tp->ops[row] = op + 2;
+	return op;
+}
+
 /* Name and stream stand on the launches of HIP only. */
 static struct ht_tape_entry captured_entry(struct taping *tp, uint32_t row, uint8_t kind)
 {
-	const struct ht_trace *t = tp->t;
 	const char *name = kind == HT_KIND_KERNEL ? ht_arg_cursor_str(&tp->kernel, row) : NULL;
 	return (struct ht_tape_entry){
 		.launch = row,
-		.op = ht_op_around(t, row),
+		.op = find_op(tp, row),
 		.key = kind != HT_KIND_KERNEL ? kind
 		       : name                 ? name_key(name, strlen(name))
 		                              : 0,
@@ -96,40 +110,47 @@ static struct ht_tape_entry captured_entry(struct taping *tp, uint32_t row, uint
 	};
 }
 
+/* Calls that belong together, by start. */
+struct calls {
+	const uint32_t *rows;
+	size_t n;
+};
+
 /* Launches between two times that ran nothing: those that did are warm-up. */
-static enum ht_status tape_capture(
-        struct taping *tp, int64_t from_ns, int64_t to_ns, struct ht_tape *tape)
+static enum ht_status tape_capture(struct taping *tp, const struct calls *calls, int64_t from_ns,
+        int64_t to_ns, struct ht_tape *tape)
 {
 	const struct ht_trace *t = tp->t;
-	size_t first = 0, n_room = 0;
-	while (first < tp->n_calls && t->ts_ns[tp->calls[first]] < from_ns)
-		first++;
-	for (size_t i = first; i < tp->n_calls && t->ts_ns[tp->calls[i]] < to_ns; i++)
-		n_room++;
-	tape->entries = ht_arena_room(tp->run->scratch, (n_room + 1) * sizeof *tape->entries);
-	if (!tape->entries)
+	size_t first = HT_LOWER_BOUND(i, calls->n, t->ts_ns[calls->rows[i]] < from_ns);
+	size_t end = HT_LOWER_BOUND(i, calls->n, t->ts_ns[calls->rows[i]] < to_ns);
+	if (end <= first)
+		return HT_OK;
+	tape->entries = ht_arena_room(tp->run->scratch, (end - first) * sizeof *tape->entries);
+	if (!tp->ops)
+		tp->ops = ht_arena_alloc(tp->run->scratch, ht_n_events(t) * sizeof *tp->ops);
+	if (!tape->entries || !tp->ops)
 		return ht_fail_nomem(tp->run->ctx);
 	tape->has_names = true;
-	for (size_t i = first; i < first + n_room; i++) {
+	for (size_t i = first; i < end; i++) {
 		const uint32_t *gpus;
 		size_t n_gpus;
-		uint8_t kind = launched_kind(ht_str(t, t->name[tp->calls[i]]));
+		uint8_t kind = launched_kind(ht_str(t, t->name[calls->rows[i]]));
 		if (kind == HT_KIND_OTHER)
 			continue;
-		ht_launch_gpus(t, tp->calls[i], &gpus, &n_gpus);
+		ht_launch_gpus(t, calls->rows[i], &gpus, &n_gpus);
 		if (n_gpus)
 			continue;
-		struct ht_tape_entry entry = captured_entry(tp, tp->calls[i], kind);
+		struct ht_tape_entry entry = captured_entry(tp, calls->rows[i], kind);
 		tape->has_names &= entry.key != 0;
 		tape->entries[tape->n++] = entry;
 	}
 	return HT_OK;
 }
 
-static enum ht_status push_capture(
-        struct taping *tp, struct ht_tape *tape, int64_t from_ns, int64_t to_ns)
+static enum ht_status push_capture(struct taping *tp, const struct calls *calls,
+        struct ht_tape *tape, int64_t from_ns, int64_t to_ns)
 {
-	HT_TRY(tape_capture(tp, from_ns, to_ns, tape));
+	HT_TRY(tape_capture(tp, calls, from_ns, to_ns, tape));
 	if (!tape->n)
 		return HT_OK;
 	tape->trace = tp->t;
@@ -140,31 +161,31 @@ static enum ht_status push_capture(
 	               : ht_fail_nomem(tp->run->ctx);
 }
 
-/* The graphs that are captured between two times: one per pair of begin and end; without any, all of it. */
+/* The graphs that are captured by some calls: one per pair of begin and end; without any, all of it. */
 static enum ht_status tape_graphs(
-        struct taping *tp, int64_t from_ns, int64_t to_ns, const char *label, int64_t size)
+        struct taping *tp, const struct calls *calls, const char *label, int64_t size)
 {
 	const struct ht_trace *t = tp->t;
 	size_t n_before = tp->tapes->n;
 	int64_t begun_ns = HT_NO_I64;
 	bool has_pairs = false;
-	for (size_t i = 0; i < tp->n_calls; i++) {
-		uint32_t row = tp->calls[i];
+	for (size_t i = 0; i < calls->n; i++) {
+		uint32_t row = calls->rows[i];
 		const char *name = ht_str(t, t->name[row]);
-		if (t->ts_ns[row] < from_ns || t->ts_ns[row] >= to_ns || !strstr(name, "Capture"))
+		if (!strstr(name, "Capture"))
 			continue;
 		if (strstr(name, "BeginCapture")) {
 			begun_ns = t->ts_ns[row];
 		} else if (strstr(name, "EndCapture") && begun_ns != HT_NO_I64) {
 			struct ht_tape tape = { .size = size, .label = label };
-			HT_TRY(push_capture(tp, &tape, begun_ns, t->ts_ns[row]));
+			HT_TRY(push_capture(tp, calls, &tape, begun_ns, t->ts_ns[row]));
 			begun_ns = HT_NO_I64;
 			has_pairs = true;
 		}
 	}
 	if (!has_pairs && *label) {
 		struct ht_tape tape = { .size = size, .label = label };
-		HT_TRY(push_capture(tp, &tape, from_ns, to_ns));
+		HT_TRY(push_capture(tp, calls, &tape, INT64_MIN, INT64_MAX));
 	}
 	struct ht_tape *list = tp->tapes->data;
 	for (size_t i = n_before; i < tp->tapes->n; i++) {
@@ -173,6 +194,8 @@ static enum ht_status tape_graphs(
 	}
 	return HT_OK;
 }
+
+/* ---- annotations of captures ---- */
 
 /* Whether an annotation can name a capture: texts are fewer than rows. */
 static bool names_captures(const struct ht_trace *t)
@@ -184,24 +207,92 @@ static bool names_captures(const struct ht_trace *t)
 	return false;
 }
 
-static enum ht_status tape_captures(struct taping *tp, bool *ret_has_any)
+/* Annotations that name a capture. */
+struct notes {
+	uint32_t *rows;
+	uint32_t *by_start; /* places in rows; of those that start together the longer one first */
+	size_t n;
+};
+
+static enum ht_status find_notes(struct taping *tp, struct notes *ret_notes)
 {
 	const struct ht_trace *t = tp->t;
-	uint32_t n_rows = names_captures(t) ? ht_n_events(t) : 0;
-	*ret_has_any = false;
-	for (uint32_t row = 0; row < n_rows; row++) {
+	struct ht_arena *scratch = tp->run->scratch;
+	size_t n_room = names_captures(t) ? ht_n_of_kind(t, HT_KIND_ANNOTATION) : 0;
+	struct notes notes = { .rows = ht_arena_room(scratch, (n_room + 1) * sizeof *notes.rows),
+		.by_start = ht_arena_room(scratch, (n_room + 1) * sizeof *notes.by_start) };
+	uint64_t *keys = ht_arena_room(scratch, (n_room + 1) * sizeof *keys);
+	if (!notes.rows || !notes.by_start || !keys)
+		return ht_fail_nomem(tp->run->ctx);
+	for (uint32_t row = 0; row < ht_n_events(t) && notes.n < n_room; row++) {
 		int64_t size;
 		if (t->kind[row] != HT_KIND_ANNOTATION || !ht_is_span(t, row) ||
 		        !ht_capture_parse(ht_str(t, t->name[row]), &size))
 			continue;
-		*ret_has_any = true;
-		HT_TRY(tape_graphs(
-		        tp, t->ts_ns[row], ht_end_ns(t, row), ht_str(t, t->name[row]), size));
+		keys[notes.n] = ~ht_sort_key_i64(ht_end_ns(t, row));
+		notes.by_start[notes.n] = (uint32_t)notes.n;
+		notes.rows[notes.n++] = row;
 	}
-	/* captures that nobody annotated */
-	if (!*ret_has_any && t->n_tracks) {
+	bool ok = ht_sort_keys(tp->run->ctx->mem, keys, notes.by_start, notes.n);
+	for (size_t i = 0; i < notes.n; i++)
+		keys[i] = ht_sort_key_i64(t->ts_ns[notes.rows[notes.by_start[i]]]);
+	*ret_notes = notes;
+	return ok && ht_sort_keys(tp->run->ctx->mem, keys, notes.by_start, notes.n)
+	               ? HT_OK
+	               : ht_fail_nomem(tp->run->ctx);
+}
+
+/* Bring the calls into the order of the annotations that they are in, by start in each; ret_first[i] is where those of the i-th start,
+ * and the last one's end. A call is of the annotation that started last and has not ended: of the innermost one. */
+static enum ht_status share_calls(struct taping *tp, const struct notes *notes, size_t **ret_first)
+{
+	const struct ht_trace *t = tp->t;
+	struct ht_arena *scratch = tp->run->scratch;
+	uint64_t *owner = ht_arena_room(scratch, (tp->n_calls + 1) * sizeof *owner);
+	uint32_t *open = ht_arena_room(scratch, (notes->n + 1) * sizeof *open);
+	size_t *first = ht_arena_alloc(scratch, (notes->n + 2) * sizeof *first);
+	size_t n_open = 0, next = 0;
+	if (!owner || !open || !first)
+		return ht_fail_nomem(tp->run->ctx);
+	for (size_t i = 0; i < tp->n_calls; i++) {
+		int64_t ts_ns = t->ts_ns[tp->calls[i]];
+		for (; next < notes->n && t->ts_ns[notes->rows[notes->by_start[next]]] <= ts_ns;
+		        next++)
+			open[n_open++] = notes->by_start[next];
+		while (n_open && ht_end_ns(t, notes->rows[open[n_open - 1]]) <= ts_ns)
+			n_open--;
+		owner[i] = n_open ? open[n_open - 1] : notes->n;
+		first[owner[i] + 1]++;
+	}
+	for (size_t i = 0; i < notes->n; i++)
+		first[i + 1] += first[i];
+	*ret_first = first;
+	return ht_sort_keys(tp->run->ctx->mem, owner, tp->calls, tp->n_calls)
+	               ? HT_OK
+	               : ht_fail_nomem(tp->run->ctx);
+}
+
+static enum ht_status tape_captures(struct taping *tp, bool *ret_has_any)
+{
+	const struct ht_trace *t = tp->t;
+	struct notes notes = { 0 };
+	HT_TRY(find_notes(tp, &notes));
+	*ret_has_any = notes.n > 0;
+	if (notes.n) {
+		size_t *first = NULL;
+		HT_TRY(share_calls(tp, &notes, &first));
+		for (size_t i = 0; i < notes.n; i++) {
+			const char *label = ht_str(t, t->name[notes.rows[i]]);
+			struct calls own = { tp->calls + first[i], first[i + 1] - first[i] };
+			int64_t size = -1;
+			(void)ht_capture_parse(label, &size);
+			HT_TRY(tape_graphs(tp, &own, label, size));
+		}
+	} else if (t->n_tracks) {
+		/* captures that nobody annotated */
+		struct calls all = { tp->calls, tp->n_calls };
 		size_t n = tp->tapes->n;
-		HT_TRY(tape_graphs(tp, INT64_MIN, INT64_MAX, "", -1));
+		HT_TRY(tape_graphs(tp, &all, "", -1));
 		*ret_has_any = tp->tapes->n > n;
 	}
 	return HT_OK;

@@ -5,7 +5,8 @@
  * A tape is made of a trace that joins, or of the trace itself:
  *   capture  launch calls between the begin and the end of a capture that ran nothing on the GPU, in order of their start.
  *            Size and mode come from the annotation capture_<size>_<mode> around them; in piecewise mode one annotation
- *            has several tapes. Launch calls of HIP carry the kernel's name, those of CUDA do not.
+ *            has several tapes. A launch is of the innermost such annotation around it. Launch calls of HIP carry the
+ *            kernel's name, those of CUDA do not.
  *   eager    all GPU activities that calls of their own launched, in order of these calls
  */
 #ifndef HT_MODEL_ORIGIN_TAPE_H
