@@ -28,7 +28,7 @@
 #include "model/device/gpu_work.h"
 #include "model/numbers/pooled.h"
 #include "model/origin/find_origins.h"
-#include "model/origin/source_lines.h"
+#include "model/origin/call_lines.h"
 #include "model/policy.h"
 #include "store/columns.h"
 
@@ -472,14 +472,14 @@ static bool split_lines(struct ht_pooled *pooled, const struct ht_origin *origin
 	const char *at = origin->source;
 	const int64_t *bytes = origin->line_bytes;
 	struct ht_piece line;
-	char text[HT_SOURCE_LINE_BYTES + 1];
+	char text[HT_CALL_LINE_BYTES + 1];
 	__int128 all = 0, until = 0;
 	int64_t done = 0;
 	if (origin->n_lines < 2)
 		return pool_line(pooled, origin, at, ns, false);
 	for (size_t k = 0; k < origin->n_lines; k++)
 		all += bytes ? bytes[k] : 1;
-	for (size_t i = 0; i < origin->n_lines && ht_source_line_next(&at, &line); i++) {
+	for (size_t i = 0; i < origin->n_lines && ht_call_line_next(&at, &line); i++) {
 		until += bytes ? bytes[i] : 1;
 		/* rounded up, so that of equal parts the first ones are longer */
 		int64_t part = (int64_t)((ns * until + all - 1) / all) - done;

@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "model/origin/compiled_graph.h"
-#include "model/origin/source_lines.h"
+#include "model/origin/call_lines.h"
 #include "model/origin/stack_frames.h"
 
 #include <stdio.h>
@@ -153,11 +153,11 @@ static const struct node *find(const struct ht_graph_lines *lines, struct ht_pie
 }
 
 /* "a.py(3): f"; of no bytes where it is longer than any. */
-static struct ht_piece spell_line(const struct node *node, char line[HT_SOURCE_LINE_BYTES + 1])
+static struct ht_piece spell_line(const struct node *node, char line[HT_CALL_LINE_BYTES + 1])
 {
-	if (node->file.n + node->line.n + node->function.n > HT_SOURCE_LINE_BYTES - 4)
+	if (node->file.n + node->line.n + node->function.n > HT_CALL_LINE_BYTES - 4)
 		return (struct ht_piece){ 0 };
-	int n = snprintf(line, HT_SOURCE_LINE_BYTES + 1, "%.*s(%.*s): %.*s", node->file.n,
+	int n = snprintf(line, HT_CALL_LINE_BYTES + 1, "%.*s(%.*s): %.*s", node->file.n,
 	        node->file.text, node->line.n, node->line.text, node->function.n,
 	        node->function.text);
 	return (struct ht_piece){ line, n };
@@ -166,10 +166,10 @@ static struct ht_piece spell_line(const struct node *node, char line[HT_SOURCE_L
 static enum ht_status add_line(ht_ctx *ctx, struct ht_arena *arena, const struct node *node,
         bool is_library, struct ht_compiled_call *call)
 {
-	char line[HT_SOURCE_LINE_BYTES + 1];
+	char line[HT_CALL_LINE_BYTES + 1];
 	struct ht_piece found = spell_line(node, line);
 	return found.n && ht_is_library_file(node->file) == is_library
-	               ? ht_source_line_add(ctx, arena, call, found)
+	               ? ht_call_line_add(ctx, arena, call, found)
 	               : HT_OK;
 }
 
@@ -193,9 +193,9 @@ enum ht_status ht_graph_lines_add(ht_ctx *ctx, struct ht_arena *arena,
 /* Which of the lines of a call a node is at; SIZE_MAX: none of them. */
 static size_t line_of(const struct node *node, const char *source)
 {
-	char line[HT_SOURCE_LINE_BYTES + 1];
+	char line[HT_CALL_LINE_BYTES + 1];
 	struct ht_piece found = spell_line(node, line);
-	return found.n ? ht_source_line_find(source, found) : SIZE_MAX;
+	return found.n ? ht_call_line_find(source, found) : SIZE_MAX;
 }
 
 /* Add what the nodes of a call compute to their lines; false: one of them is unknown. */

@@ -62,7 +62,7 @@ struct ht_origin {
 	const char *op, *module, *source;
 	enum ht_module_via module_via;
 	double module_confidence; /* 0 to 1; of a fused kernel, a part of as many as it has lines */
-	size_t n_lines;           /* of a compiled call: in its source (source_lines.h) */
+	size_t n_lines;           /* of a compiled call: in its source (call_lines.h) */
 	const int64_t *line_bytes; /* see ht_compiled_call */
 	const char *shapes; /* dimensions of the operator's inputs, as in the trace that has them */
 	/* of graphs read against a recording: that trace, and the row of the operator in it; NULL: none */

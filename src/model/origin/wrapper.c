@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "base/text_compare.h"
 #include "model/origin/compiled_graph.h"
-#include "model/origin/source_lines.h"
+#include "model/origin/call_lines.h"
 #include "model/origin/stack_frames.h"
 
 #include <inttypes.h>
@@ -228,7 +228,7 @@ enum ht_status ht_wrapper_add_stacks(ht_ctx *ctx, struct ht_arena *arena,
 		                        : modules;
 		if (!call->modules)
 			return ht_fail_nomem(ctx);
-		HT_TRY(ht_source_line_add(
+		HT_TRY(ht_call_line_add(
 		        ctx, arena, call, (struct ht_piece){ frame, (int)strlen(frame) }));
 	}
 	return HT_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_lines.c - see source_lines.h.
+ * call_lines.c - see call_lines.h.
  */
-#include "model/origin/source_lines.h"
+#include "model/origin/call_lines.h"
 
 #include "base/mem.h"
 #include "model/origin/compiled_graph.h"
@@ -14,7 +14,7 @@
 /* Lines of a call; what is fused from more has the first ones. */
 #define MAX_LINES 32
 
-bool ht_source_line_next(const char **at, struct ht_piece *ret_line)
+bool ht_call_line_next(const char **at, struct ht_piece *ret_line)
 {
 	if (!*at)
 		return false;
@@ -24,10 +24,10 @@ bool ht_source_line_next(const char **at, struct ht_piece *ret_line)
 	return true;
 }
 
-size_t ht_source_line_find(const char *lines, struct ht_piece line)
+size_t ht_call_line_find(const char *lines, struct ht_piece line)
 {
 	struct ht_piece each;
-	for (size_t i = 0; ht_source_line_next(&lines, &each); i++)
+	for (size_t i = 0; ht_call_line_next(&lines, &each); i++)
 		if (each.n == line.n && !memcmp(each.text, line.text, (size_t)line.n))
 			return i;
 	return SIZE_MAX;
@@ -46,14 +46,14 @@ static size_t without_between(struct ht_piece line, char *to)
 	return n;
 }
 
-enum ht_status ht_source_line_add(
+enum ht_status ht_call_line_add(
         ht_ctx *ctx, struct ht_arena *arena, struct ht_compiled_call *call, struct ht_piece line)
 {
-	char text[HT_SOURCE_LINE_BYTES];
-	if (call->n_sources >= MAX_LINES || line.n > HT_SOURCE_LINE_BYTES)
+	char text[HT_CALL_LINE_BYTES];
+	if (call->n_sources >= MAX_LINES || line.n > HT_CALL_LINE_BYTES)
 		return HT_OK;
 	line = (struct ht_piece){ text, (int)without_between(line, text) };
-	if (ht_source_line_find(call->source, line) != SIZE_MAX)
+	if (ht_call_line_find(call->source, line) != SIZE_MAX)
 		return HT_OK;
 	call->source = ht_arena_printf(arena, "%s%s%.*s", call->source ? call->source : "",
 	        call->source ? BETWEEN : "", line.n, line.text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_lines_test.c - lines of a call: each once, told apart whatever their names are.
+ * call_lines_test.c - lines of a call: each once, told apart whatever their names are.
  */
-#include "model/origin/source_lines.h"
+#include "model/origin/call_lines.h"
 
 #include "base/mem.h"
 #include "model/origin/compiled_graph.h"
@@ -21,7 +21,7 @@ static struct ht_piece piece(const char *text)
 static void add(
         ht_ctx *ctx, struct ht_arena *arena, struct ht_compiled_call *call, const char *line)
 {
-	assert_int_equal(ht_source_line_add(ctx, arena, call, piece(line)), HT_OK);
+	assert_int_equal(ht_call_line_add(ctx, arena, call, piece(line)), HT_OK);
 }
 
 static void each_line_is_there_once(void **state)
@@ -30,7 +30,7 @@ static void each_line_is_there_once(void **state)
 	struct ht_arena arena;
 	struct ht_compiled_call call = { 0 };
 	ht_arena_init(&arena, ctx->mem);
-	assert_int_equal(ht_source_line_find(NULL, piece("a")), SIZE_MAX);
+	assert_int_equal(ht_call_line_find(NULL, piece("a")), SIZE_MAX);
 	add(ctx, &arena, &call, "my_model.py(3): forward2");
 	add(ctx, &arena, &call, "model.py(3): forward");
 	add(ctx, &arena, &call, "my_model.py(3): forward");
@@ -38,8 +38,8 @@ static void each_line_is_there_once(void **state)
 	assert_string_equal(call.source,
 	        "my_model.py(3): forward2 + model.py(3): forward + my_model.py(3): forward");
 	assert_int_equal(call.n_sources, 3);
-	assert_int_equal(ht_source_line_find(call.source, piece("model.py(3): forward")), 1);
-	assert_int_equal(ht_source_line_find(call.source, piece("model.py(3)")), SIZE_MAX);
+	assert_int_equal(ht_call_line_find(call.source, piece("model.py(3): forward")), 1);
+	assert_int_equal(ht_call_line_find(call.source, piece("model.py(3)")), SIZE_MAX);
 	ht_arena_done(&arena);
 }
 
@@ -53,15 +53,15 @@ static void what_stands_between_lines_is_in_none(void **state)
 	ht_arena_init(&arena, ctx->mem);
 	add(ctx, &arena, &call, "/a + b/c.py(3): f + g +  + ");
 	add(ctx, &arena, &call, "c.py(3): f");
-	for (const char *at = call.source; ht_source_line_next(&at, &line); n++)
-		assert_int_equal(ht_source_line_find(call.source, line), n);
+	for (const char *at = call.source; ht_call_line_next(&at, &line); n++)
+		assert_int_equal(ht_call_line_find(call.source, line), n);
 	assert_int_equal(n, call.n_sources);
 	ht_arena_done(&arena);
 }
 
 static void lines_and_their_number_have_an_end(void **state)
 {
-	static char longest[HT_SOURCE_LINE_BYTES + 2];
+	static char longest[HT_CALL_LINE_BYTES + 2];
 	ht_ctx *ctx = *state;
 	struct ht_arena arena;
 	struct ht_compiled_call call = { 0 };
