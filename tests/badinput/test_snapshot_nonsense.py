@@ -41,3 +41,19 @@ def test_views(seed, tmp_path):
         if view == "oom":
             for row in csv.DictReader(io.StringIO(done.stdout.decode())):
                 assert 0 <= int(row["largest_free_bytes"]) <= int(row["free_bytes"]) and int(row["other_pools_free_bytes"]) >= 0, row
+
+
+def test_blocks_that_each_seem_to_have_the_whole_segment(tmp_path):
+    """40 blocks of 2 MiB one behind the other, of which none may be split: each reaches to the end of a segment of 2^59 bytes when it comes,
+    which is more than 2^63 together. All are freed, so that nothing is left, and at no moment is anything negative."""
+    base, size, n = 2**61, 2 << 20, 40
+    steps = [("segment_alloc", base, 2**59), *(("alloc", base + i * size, size) for i in range(n)),
+             *(("free_completed", base + i * size, size) for i in range(n))]
+    events = [{"action": action, "addr": addr, "size": n_bytes, "stream": 0, "time_us": i} for i, (action, addr, n_bytes) in enumerate(steps)]
+    path = tmp_path / "whole.json"
+    path.write_text(json.dumps({"segments": [], "device_traces": [events], "allocator_settings": {"max_split_size": 1}}))
+    said = support.output("memory-snapshot", path, "--no-cache", "--view", "timeline", "--format", "csv").decode()
+    left = [int(row["allocated_bytes"]) for row in csv.DictReader(io.StringIO(said))]
+    assert left[-1] == 0 and min(left) >= 0
+    said = support.output("memory-snapshot", path, "--no-cache", "--view", "peak", "--at", "peak", "--format", "csv").decode()
+    assert [row["blocks"] for row in csv.DictReader(io.StringIO(said))] == [str(n)] and float(said.splitlines()[1].split(",")[4]) == 1

@@ -21,6 +21,10 @@
 
 #define MIN_BLOCK   512
 #define SMALL_LIMIT ((int64_t)1 << 20)
+/* What blocks of all devices together may be larger than they were asked for, by what is around them: in a damaged file each of many blocks can seem
+ * to have the same large segment. The sizes of records together are below 2^60 bytes (snapshot_fold.c), so that with this no sum over
+ * lives can overflow. */
+#define MAX_GUESSED ((int64_t)1 << 61)
 
 /* ---- rounding ---- */
 
@@ -97,6 +101,7 @@ struct making {
 	struct ht_mem_device *d;
 	struct map live;     /* address to 1 + life */
 	struct ht_vec lives; /* struct ht_mem_life */
+	int64_t n_guessed;   /* bytes that lives are larger than their rounded sizes */
 };
 
 static bool add_life(struct making *m, uint32_t *place, const struct ht_mem_life *life)
@@ -372,11 +377,22 @@ struct sums {
 	int64_t allocated, active, requested;
 };
 
+/* The size of a block that the file does not have, as long as such sizes can be true. */
+static int64_t guess_size(const struct replay *r, const struct ht_mem_life *life)
+{
+	int64_t size = life->alloc == HT_MEM_BEFORE ? old_size_of(r, life) : size_of(r, life);
+	int64_t rounded = ht_mem_round(r->about, life->requested);
+	if (size - rounded > MAX_GUESSED - r->m->n_guessed)
+		return rounded;
+	r->m->n_guessed += size - rounded;
+	return size;
+}
+
 static void begin_life(struct replay *r, struct ht_mem_life *life, struct sums *now, int64_t k)
 {
 	life->was_rounded_up = life->block == HT_NONE;
 	if (life->was_rounded_up)
-		life->size = k == HT_MEM_BEFORE ? old_size_of(r, life) : size_of(r, life);
+		life->size = guess_size(r, life);
 	if (life->free_requested > k)
 		now->allocated = ht_add_sat(now->allocated, life->size);
 	now->active = ht_add_sat(now->active, life->size);
@@ -439,13 +455,14 @@ static enum ht_status walk(struct replay *r)
 		        d->lives[r->by_request[i_request]].free_requested <= k;
 		        i_request++)
 			if (d->lives[r->by_request[i_request]].free_requested >= d->first)
-				now.allocated -= d->lives[r->by_request[i_request]].size;
+				now.allocated = ht_sub_sat(
+				        now.allocated, d->lives[r->by_request[i_request]].size);
 		for (; i_completion < d->n_lives &&
 		        d->lives[r->by_completion[i_completion]].free_completed <= k;
 		        i_completion++) {
 			const struct ht_mem_life *life = &d->lives[r->by_completion[i_completion]];
-			now.active -= life->size;
-			now.requested -= life->requested;
+			now.active = ht_sub_sat(now.active, life->size);
+			now.requested = ht_sub_sat(now.requested, life->requested);
 			ht_bit_tree_remove(&r->there, place_of(r, life));
 		}
 		if (i_life < d->n_lives && d->lives[i_life].alloc == k) {
