@@ -4,6 +4,7 @@
  */
 #include "et/link_nodes.h"
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "et/et_sync.h"
@@ -59,20 +60,20 @@ static void take_off(const struct linking *k, int64_t *self_ns, uint32_t row)
 	if (parent == HT_NONE)
 		return;
 	int64_t end_ns = ht_end_ns(t, row), limit_ns = ht_end_ns(t, parent);
-	int64_t dur_ns = (end_ns < limit_ns ? end_ns : limit_ns) - t->ts_ns[row];
+	int64_t dur_ns = ht_sub_sat(end_ns < limit_ns ? end_ns : limit_ns, t->ts_ns[row]);
 	if (dur_ns < 0)
 		dur_ns = 0;
 	bool hidden = k->o->as_chakra && t->ts_ns[row] == t->ts_ns[parent] &&
 	              t->dur_ns[row] < t->dur_ns[parent];
 	if (!hidden)
-		self_ns[parent] -= dur_ns;
+		self_ns[parent] = ht_sub_sat(self_ns[parent], dur_ns);
 	/* hidden calls between this one and one further out are not taken off there: this one is */
 	for (uint32_t at = parent; k->o->as_chakra && !hidden; at = k->around[at]) {
 		uint32_t outer = k->around[at];
 		if (outer == HT_NONE || t->ts_ns[at] != t->ts_ns[outer] ||
 		        t->dur_ns[at] >= t->dur_ns[outer])
 			break;
-		self_ns[outer] -= dur_ns;
+		self_ns[outer] = ht_sub_sat(self_ns[outer], dur_ns);
 	}
 }
 
@@ -92,7 +93,7 @@ static enum ht_status measure(struct linking *k)
 		if (!is_call(k, row))
 			continue;
 		if (!ht_et_is_step(t, row))
-			link->self_ns += self_ns[row];
+			ht_sum(&link->self_ns, self_ns[row]);
 		if (link->join.node[row] != HT_ET_NONE)
 			link->nodes[link->join.node[row]] =
 			        (struct ht_et_linked){ .ts_ns = t->ts_ns[row],

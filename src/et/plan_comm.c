@@ -8,6 +8,7 @@
 #include "et/et_plan.h"
 #include "store/args.h"
 
+#include "base/checked.h"
 #include "et/et_args.h"
 #include "et/et_files.h"
 #include "et/et_reader.h"
@@ -69,7 +70,7 @@ static bool tell_bytes(void *user, const struct ht_et_arg *arg)
 	uint64_t bytes;
 	if (arg->value.text && ht_et_tensor_parse(arg->value.text, &tensor, &device, &n_fields) &&
 	        !__builtin_mul_overflow(tensor.numel, tensor.itemsize, &bytes) && bytes < INT64_MAX)
-		*sum += (int64_t)bytes;
+		ht_sum(sum, (int64_t)bytes);
 	return true;
 }
 
@@ -127,7 +128,11 @@ static int64_t global_rank(
 		(void)ht_et_attr_i64(plan->et, row, "global_rank_start", &start);
 		(void)ht_et_attr_i64(plan->et, row, "global_rank_stride", &stride);
 	}
-	return start + stride * rank;
+	/* beyond all numbers is no rank */
+	if (__builtin_mul_overflow(stride, rank, &number) ||
+	        __builtin_add_overflow(start, number, &number))
+		return -1;
+	return number;
 }
 
 const char *ht_et_item_group(

@@ -313,3 +313,40 @@ def test_refusals(tmp_path):
     convert(ET, "-o", copy)
     done = support.run("et-convert", str(copy), "-o", str(copy))
     assert done.returncode == 2 and b"being read" in done.stderr
+
+
+def send_of(path, start=0, stride=1, numel=4, **more):
+    """A send to rank 4 of a group that nothing declares, of two tensors of one byte each element."""
+    none = {"values": [], "shapes": [], "types": [], "strides": []}
+
+    def node(ident, name, parent, inputs, attrs):
+        base = {"rf_id": ("uint64", ident), "fw_parent": ("uint64", 0), "seq_id": ("int64", -1), "scope": ("uint64", 0), "tid": ("uint64", 1),
+                "fw_tid": ("uint64", 0), "op_schema": ("string", ""), **attrs}
+        return {"id": ident, "name": name, "ctrl_deps": parent, "inputs": inputs, "outputs": none,
+                "attrs": [{"name": key, "type": kind, "value": value} for key, (kind, value) in base.items()]}
+
+    tensor = [1, 2, 0, numel, 1, "cpu"]
+    inputs = {"values": [tensor, tensor, [1, False], ["0", "d"], 4], "shapes": [[]] * 5, "strides": [[]] * 5,
+              "types": ["Tensor(float)", "Tensor(float)", "Tuple[Int,Bool]", "Tuple[String,String]", "Int"]}
+    attrs = {"collective_name": ("string", "send"), "pg_name": ("string", "0"), "global_rank_start": ("uint64", start),
+             "global_rank_stride": ("uint64", stride), **more}
+    path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "time": "x", "start_ts": 1, "nodes": [
+        node(3, "record_param_comms", 2, inputs, attrs), node(2, "[pytorch|profiler|execution_trace|thread]", 1, none, {}),
+        node(1, "[pytorch|profiler|execution_trace|process]", 1, none, {})], "finish_ts": 2}))
+    return path
+
+
+@pytest.mark.parametrize("start, stride, numel, peer, n_bytes", (
+    (3, 2, 4, 11, 8), (3, 2**62, 4, None, 8), (2**63 - 1, 1, 4, None, 8), (3, 1, 2**62 + 5, 7, 2**63 - 1)))
+def test_numbers_beyond_64_bits(start, stride, numel, peer, n_bytes, tmp_path):
+    """start + stride * 4 is the peer, where that is a rank; twice the tensor is the size, or the most that there is."""
+    convert(f"0={send_of(tmp_path / 'x.json', start, stride, numel)}", "--to", "chakra", "-o", tmp_path / "x.et")
+    found, = (json.loads(row["other_attrs"]) for row in rows(tmp_path / "x.et") if row["node_type"] == "send")
+    assert found.get("comm_dst") == peer and found["comm_size"] == n_bytes
+
+
+def test_names_of_attributes_are_escaped(tmp_path):
+    names = {'a"b': 1, "c\\d": 2, "e\nf": 3}
+    path = send_of(tmp_path / "x.json", **{name: ("uint64", value) for name, value in names.items()})
+    others, = (row["other_attrs"] for row in rows(path) if row["name"] == "record_param_comms")
+    assert {name: value for name, value in json.loads(others).items() if name in names} == names

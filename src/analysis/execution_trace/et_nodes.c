@@ -13,6 +13,7 @@
  */
 #include "analysis/analysis.h"
 
+#include "base/json_escape.h"
 #include "et/et_args.h"
 #include "et/et_files.h"
 #include "et/et_groups.h"
@@ -304,13 +305,26 @@ static void put_comm(const struct listing *l, uint32_t row)
 	}
 }
 
+/* A name as a JSON string, with room for it; returns its end. */
+static char *quote(char *at, const char *name)
+{
+	*at++ = '"';
+	for (; *name; name++)
+		if (ht_json_needs_escape((unsigned char)*name))
+			at += ht_json_escape(at, (unsigned char)*name);
+		else
+			*at++ = *name;
+	*at++ = '"';
+	return at;
+}
+
 /* Attributes without a column, as an object. */
 static void put_others(const struct listing *l, const struct ht_et_node *node)
 {
 	const struct ht_et_attr *attrs = ht_et_attrs_of(l->et, node);
 	size_t n_bytes = 3, n = 0;
 	for (uint32_t i = 0; i < node->n_attrs; i++)
-		n_bytes += ht_et_str_len(l->et, attrs[i].name) +
+		n_bytes += HT_JSON_ESCAPE_BYTES * ht_et_str_len(l->et, attrs[i].name) +
 		           ht_et_str_len(l->et, attrs[i].value) + 8;
 	char *text = ht_arena_alloc(l->run->scratch, n_bytes), *at = text;
 	for (uint32_t i = 0; text && i < node->n_attrs; i++) {
@@ -318,9 +332,12 @@ static void put_others(const struct listing *l, const struct ht_et_node *node)
 		bool known = false;
 		for (size_t k = 0; k < HT_COUNT(comm_attrs); k++)
 			known |= !strcmp(name, comm_attrs[k]);
-		if (!known)
-			at += snprintf(at, n_bytes - (size_t)(at - text), "%s\"%s\": %s",
-			        n++ ? ", " : "{", name, ht_et_str(l->et, attrs[i].value));
+		if (known)
+			continue;
+		at += snprintf(at, n_bytes - (size_t)(at - text), n++ ? ", " : "{");
+		at = quote(at, name);
+		at += snprintf(at, n_bytes - (size_t)(at - text), ": %s",
+		        ht_et_str(l->et, attrs[i].value));
 	}
 	if (n) {
 		*at++ = '}';
