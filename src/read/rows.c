@@ -13,10 +13,13 @@ void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder)
 	rows->worker.chunk = &builder->all;
 	rows->worker.document = builder->n_documents;
 	rows->extended = HT_NONE;
+	rows->row_of = (struct ht_vec){ 0 };
+	rows->turn = 0;
 }
 
 void ht_rows_done(struct ht_rows *rows)
 {
+	ht_vec_free(rows->builder->mem, &rows->row_of, sizeof(uint32_t));
 	ht_worker_done(&rows->worker);
 }
 
@@ -103,10 +106,45 @@ static void put_item(struct ht_rows *rows, uint32_t item, uint64_t value)
 	(void)ht_worker_item(&rows->worker, item, UINT32_MAX, value);
 }
 
+/* ---- which columns the row in hand has ---- */
+
+static void begin_turn(struct ht_rows *rows)
+{
+	if (!++rows->turn) {
+		memset(rows->row_of.data, 0, rows->row_of.n * sizeof(uint32_t));
+		rows->turn = 1;
+	}
+}
+
+static bool grow_columns(struct ht_rows *rows, uint32_t column)
+{
+	struct ht_vec *vec = &rows->row_of;
+	size_t n_new = (size_t)column + 1 - vec->n;
+	if (!ht_vec_reserve(rows->builder->mem, vec, sizeof(uint32_t), n_new)) {
+		rows->worker.out_of_memory = true;
+		return false;
+	}
+	memset((uint32_t *)vec->data + vec->n, 0, n_new * sizeof(uint32_t));
+	vec->n += n_new;
+	return true;
+}
+
+/* Note that it has a column; false when it had it before, or memory runs out. */
+static bool take_column(struct ht_rows *rows, uint32_t column)
+{
+	if (column >= rows->row_of.n && !grow_columns(rows, column))
+		return false;
+	uint32_t *of = (uint32_t *)rows->row_of.data + column;
+	bool is_new = *of != rows->turn;
+	*of = rows->turn;
+	return is_new;
+}
+
 void ht_row_begin(struct ht_rows *rows, char ph, uint32_t category, uint32_t name)
 {
 	struct ht_worker *w = &rows->worker;
 	rows->extended = HT_NONE;
+	begin_turn(rows);
 	ht_worker_begin_event(w);
 	w->ph = ph;
 	w->cat = category;
@@ -145,11 +183,8 @@ void ht_row_duration(struct ht_rows *rows, int64_t dur_ns)
 void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value)
 {
 	struct ht_worker *w = &rows->worker;
-	if (column == UINT32_MAX)
+	if (column == UINT32_MAX || !take_column(rows, column))
 		return;
-	for (uint32_t i = 0; rows->extended != HT_NONE && i < rows->n_old_items; i++)
-		if (w->items[i] == HT_FIELD_COUNT + column)
-			return;
 	if (w->first_arg_item == SIZE_MAX) {
 		w->first_arg_item = w->n_items;
 		put_item(rows, HT_FIELD_ARGS, 0);
@@ -163,6 +198,7 @@ void ht_row_extend(struct ht_rows *rows, uint32_t row)
 	const struct ht_pool *pool = &rows->builder->shapes;
 	const struct ht_text *shape =
 	        (const struct ht_text *)pool->texts.data + rows->builder->all.shape[row];
+	begin_turn(rows);
 	ht_worker_begin_event(w);
 	rows->extended = row;
 	for (size_t i = 0; i < shape->n / sizeof(uint32_t); i++) {
@@ -170,6 +206,8 @@ void ht_row_extend(struct ht_rows *rows, uint32_t row)
 		memcpy(&item, shape->bytes + i * sizeof item, sizeof item);
 		if (item == HT_FIELD_ARGS)
 			w->first_arg_item = w->n_items;
+		if (item >= HT_FIELD_COUNT)
+			(void)take_column(rows, item - HT_FIELD_COUNT);
 		if (item != HT_FIELD_ARGS_END)
 			put_item(rows, item, 0);
 	}

@@ -26,7 +26,9 @@ struct ht_rows {
 	struct ht_builder *builder;
 	struct ht_worker worker;
 	uint32_t n_old_items;
-	uint32_t extended; /* row in hand when it is an old one, else HT_NONE */
+	uint32_t extended;    /* row in hand when it is an old one, else HT_NONE */
+	struct ht_vec row_of; /* uint32_t by column: the last row that got it, numbered by turn */
+	uint32_t turn;        /* of the row in hand */
 };
 
 void ht_rows_init(struct ht_rows *rows, struct ht_builder *builder);
@@ -53,10 +55,11 @@ void ht_row_time(struct ht_rows *rows, int64_t ts_ns);
 void ht_row_duration(struct ht_rows *rows, int64_t dur_ns);
 /* All of that of one of some spans. */
 void ht_row_begin_span(struct ht_rows *rows, const struct ht_spans *spans, size_t i);
-/* Integers as they are, doubles as their bits, texts as ids; the column has the type. */
+/* Integers as they are, doubles as their bits, texts as ids; the column has the type. What a row has already it keeps: a file can
+ * name one thing twice. */
 void ht_row_put(struct ht_rows *rows, uint32_t column, uint64_t value);
 /* Add args to a row that is stored already; they come behind those that it has. Ended by ht_row_end, too. Rows may be
- * extended in any order, each column once per row; what a row has already it keeps. */
+ * extended in any order. */
 void ht_row_extend(struct ht_rows *rows, uint32_t row);
 /* Store it with the args that the table has of it: see ht_arg_table_end. */
 enum ht_status ht_row_end_of_table(struct ht_rows *rows, struct ht_arg_table *table,
