@@ -158,10 +158,10 @@ bool ht_pk_u64(const struct ht_pickle *pickle, ht_pk value, uint64_t *ret_value)
 bool ht_pk_f64(const struct ht_pickle *pickle, ht_pk value, double *ret_value);
 
 /* A value as JSON: no blanks, keys in the order of the pickle, floats so that they read back the same. HT_LIMIT for
- * what is deeper or longer than a caller wants, such as a list in itself. */
+ * what is deeper or longer than a caller wants, such as a list in itself: in values, and in bytes of texts. */
 struct ht_emit;
 enum ht_status ht_pk_print(struct ht_pickle *pickle, ht_pk value, struct ht_emit *emit,
-        uint64_t max_values) HT_MUST_USE;
+        uint64_t max_values, uint64_t max_bytes) HT_MUST_USE;
 
 /* ---- bytes (pickle.c) ---- */
 

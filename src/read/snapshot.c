@@ -20,7 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SETTINGS 100000 /* values */
+#define MAX_SETTINGS       100000 /* values */
+#define MAX_SETTINGS_BYTES ((uint64_t)64 << 20)
 
 static const char *const key_names[HT_SNAP_N_KEYS] = {
 	"",
@@ -64,6 +65,7 @@ void ht_snap_done(struct ht_snap *s)
 	ht_vec_free(mem, &s->ranges, sizeof(struct ht_snap_range));
 	ht_vec_free(mem, &s->scratch, sizeof(uint32_t));
 	ht_vec_free(mem, &s->text, 1);
+	ht_vec_free(mem, &s->known, sizeof(struct ht_snap_known));
 }
 
 /* ---- the dictionary ---- */
@@ -186,7 +188,8 @@ static enum ht_status take_settings(struct ht_snap *s, ht_pk settings)
 			about->roundup_divisions[i] = (uint32_t)number;
 	}
 	HT_TRY(ht_emit_init(&emit, s->ctx, append_text, s));
-	enum ht_status status = ht_pk_print(&s->pickle, settings, &emit, MAX_SETTINGS);
+	enum ht_status status =
+	        ht_pk_print(&s->pickle, settings, &emit, MAX_SETTINGS, MAX_SETTINGS_BYTES);
 	enum ht_status done = ht_emit_done(&emit);
 	HT_TRY(status != HT_OK ? status : done);
 	static const char key[] = "allocator_settings";

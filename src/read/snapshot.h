@@ -42,6 +42,11 @@ struct ht_snap_index {
 	size_t cap, n;
 };
 
+/* The stack of a list of frames that stays a list, and how long the list was; a list only ever grows. */
+struct ht_snap_known {
+	uint32_t n, stack;
+};
+
 struct ht_snap {
 	ht_ctx *ctx;
 	struct ht_builder *builder;
@@ -55,6 +60,8 @@ struct ht_snap {
 	struct ht_vec text;    /* char: settings as JSON */
 	enum ht_status status; /* of folds */
 	uint64_t n_bytes;      /* that all records together speak of */
+	uint64_t n_placed;     /* blocks of all segments */
+	struct ht_vec known;   /* struct ht_snap_known by object of the pickle */
 };
 
 enum ht_status ht_snap_init(

@@ -15,6 +15,8 @@
 
 /* Python fills lists in pieces of this length: a list of frames that long may go on. */
 #define BATCH 1000
+/* A block with an address, a size and a state takes more than this, however it is written. */
+#define MIN_BLOCK_BYTES 8
 
 enum ht_snap_key ht_snap_key(const struct ht_snap *s, ht_pk value)
 {
@@ -146,6 +148,22 @@ static bool are_frames(const struct ht_snap *s, const ht_pk *items, size_t n)
 	return n > 0;
 }
 
+/* What is known of a list, which many records can share; NULL when out of memory. A list that has items keeps its number. */
+static struct ht_snap_known *known_of(struct ht_snap *s, ht_pk list)
+{
+	struct ht_vec *known = &s->known;
+	size_t object = ht_pk_payload(list);
+	if (object >= known->n) {
+		size_t n_new = object + 1 - known->n;
+		if (!ht_vec_reserve(s->ctx->mem, known, sizeof(struct ht_snap_known), n_new))
+			return NULL;
+		memset((struct ht_snap_known *)known->data + known->n, 0,
+		        n_new * sizeof(struct ht_snap_known));
+		known->n += n_new;
+	}
+	return (struct ht_snap_known *)known->data + object;
+}
+
 /* The stack of a value of frames; none when it is no list of frames. */
 static uint32_t stack_of(struct ht_snap *s, ht_pk value)
 {
@@ -157,8 +175,15 @@ static uint32_t stack_of(struct ht_snap *s, ht_pk value)
 		               ? (uint32_t)ht_pk_record_index(value)
 		               : id;
 	const ht_pk *items = ht_pk_items(&s->pickle, value, &n);
-	if (are_frames(s, items, n) && !find_stack(s, items, n, &id))
+	if (!n)
+		return id;
+	struct ht_snap_known *known = known_of(s, value);
+	if (known && known->n == n)
+		return known->stack;
+	if (!known || (are_frames(s, items, n) && !find_stack(s, items, n, &id)))
 		fail(s);
+	else if (id != HT_MEM_NO_STACK)
+		*known = (struct ht_snap_known){ (uint32_t)n, id };
 	return id;
 }
 
@@ -388,10 +413,20 @@ static void take_blocks(struct ht_snap *s, ht_pk value, struct ht_mem_segment *s
 	segment->n_blocks = (uint32_t)range->n;
 }
 
+/* Each block is written once, so that all segments together have no more of them than fit into the bytes so far; those of a list that many
+ * segments refer to are as many as one likes. */
 static void place_blocks(struct ht_snap *s, const struct ht_mem_segment *segment)
 {
 	struct ht_mem_block *blocks = s->draft->blocks.data; /* NULL: there is none */
 	uint64_t at = segment->addr;
+	s->n_placed += segment->n_blocks;
+	if (s->n_placed > (uint64_t)s->pickle.offset / MIN_BLOCK_BYTES) {
+		if (s->status == HT_OK)
+			s->status = ht_fail(s->ctx, HT_LIMIT, s->pickle.path, s->pickle.offset,
+			        "write the snapshot anew: each segment has blocks of its own",
+			        "the segments share lists of blocks: together they have more than the file holds");
+		return;
+	}
 	for (uint32_t i = 0; i < segment->n_blocks; i++) {
 		struct ht_mem_block *block = &blocks[segment->first_block + i];
 		if (!block->addr)
