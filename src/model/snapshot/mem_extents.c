@@ -15,18 +15,33 @@ size_t ht_mem_extents_from(const struct ht_mem_extents *x, uint64_t addr)
 	return HT_LOWER_BOUND(at, x->n, x->list[at].addr < addr);
 }
 
+static bool make_room(struct ht_mem_extents *x)
+{
+	if (x->n < x->cap)
+		return true;
+	size_t cap = x->cap ? x->cap * 2 : 64;
+	struct ht_mem_extent *list = ht_arena_room(x->arena, cap * sizeof *list);
+	if (!list)
+		return false;
+	if (x->n)
+		memcpy(list, x->list, x->n * sizeof *list);
+	x->list = list;
+	x->cap = cap;
+	return true;
+}
+
+bool ht_mem_extents_push(struct ht_mem_extents *x, const struct ht_mem_extent *extent)
+{
+	if (!make_room(x))
+		return false;
+	x->list[x->n++] = *extent;
+	return true;
+}
+
 bool ht_mem_extents_add(struct ht_mem_extents *x, const struct ht_mem_extent *extent)
 {
-	if (x->n == x->cap) {
-		size_t cap = x->cap ? x->cap * 2 : 64;
-		struct ht_mem_extent *list = ht_arena_room(x->arena, cap * sizeof *list);
-		if (!list)
-			return false;
-		if (x->n)
-			memcpy(list, x->list, x->n * sizeof *list);
-		x->list = list;
-		x->cap = cap;
-	}
+	if (!make_room(x))
+		return false;
 	size_t at = ht_mem_extents_from(x, extent->addr);
 	memmove(x->list + at + 1, x->list + at, (x->n - at) * sizeof *x->list);
 	x->list[at] = *extent;
@@ -70,11 +85,12 @@ static bool join(struct ht_mem_extents *x, struct ht_mem_extent extent)
 	return ht_mem_extents_add(x, &extent);
 }
 
-bool ht_mem_extents_at_end(struct ht_mem_extents *x, const struct ht_trace *t, uint32_t device)
+bool ht_mem_extents_at_end(
+        struct ht_mem_extents *x, const struct ht_trace *t, const uint32_t *order, uint32_t device)
 {
 	bool ok = true;
 	for (size_t i = 0; ok && i < t->more->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->more->mem_segments[i];
+		const struct ht_mem_segment *g = &t->more->mem_segments[order[i]];
 		struct ht_mem_extent extent = { .addr = g->addr,
 			.end = g->addr + (uint64_t)g->total,
 			.stream = g->stream,
@@ -82,7 +98,7 @@ bool ht_mem_extents_at_end(struct ht_mem_extents *x, const struct ht_trace *t, u
 			.is_small = g->type == HT_MEM_SMALL,
 			.is_expandable = g->is_expandable };
 		if (g->device == device && extent.end >= extent.addr)
-			ok = join(x, extent);
+			ok = g->is_expandable ? join(x, extent) : ht_mem_extents_push(x, &extent);
 	}
 	return ok;
 }

@@ -37,6 +37,8 @@ struct ht_mem_extents {
 size_t ht_mem_extents_from(const struct ht_mem_extents *extents, uint64_t addr);
 /* Before others of the same address; false when out of memory. */
 bool ht_mem_extents_add(struct ht_mem_extents *extents, const struct ht_mem_extent *extent);
+/* Behind all others, where none begins later. */
+bool ht_mem_extents_push(struct ht_mem_extents *extents, const struct ht_mem_extent *extent);
 void ht_mem_extents_remove(struct ht_mem_extents *extents, size_t at);
 /* The one that has an address; NULL: none. */
 const struct ht_mem_extent *ht_mem_extents_find(
@@ -46,9 +48,9 @@ const struct ht_mem_extent *ht_mem_extents_find(
 bool ht_mem_extent_is_like(const struct ht_mem_extent *a, const struct ht_mem_extent *b);
 
 /* The segments of a device at the end of its events; expandable ones that touch and are alike are one, because blocks know nothing
- * of the pieces in which they were mapped. False when out of memory. */
-bool ht_mem_extents_at_end(
-        struct ht_mem_extents *extents, const struct ht_trace *trace, uint32_t device);
+ * of the pieces in which they were mapped. order has the segments of the trace by address. False when out of memory. */
+bool ht_mem_extents_at_end(struct ht_mem_extents *extents, const struct ht_trace *trace,
+        const uint32_t *order, uint32_t device);
 /* As they were before an event: what it took is not there, what it gave back is. What is mapped anew beside an expandable segment
  * of its stream is of the same pool. False when out of memory. */
 bool ht_mem_extents_undo(struct ht_mem_extents *extents, const struct ht_mem_event *event);

@@ -239,9 +239,14 @@ static enum ht_status find_lives(struct making *m)
 
 /* ---- segments over time ---- */
 
+static struct ht_mem_extent extent_of(uint64_t addr, int64_t size)
+{
+	return (struct ht_mem_extent){ .addr = addr, .end = addr + (uint64_t)size };
+}
+
 static bool extent_add(struct ht_mem_extents *x, uint64_t addr, int64_t size)
 {
-	struct ht_mem_extent extent = { .addr = addr, .end = addr + (uint64_t)size };
+	struct ht_mem_extent extent = extent_of(addr, size);
 	return ht_mem_extents_add(x, &extent);
 }
 
@@ -264,10 +269,12 @@ static bool first_extents(const struct making *m, struct ht_mem_extents *x)
 {
 	const struct ht_mem_device *d = m->d;
 	bool ok = true;
-	for (size_t i = 0; ok && i < m->t->more->n_mem_segments; i++)
-		if (m->t->more->mem_segments[i].device == d->device)
-			ok = extent_add(x, m->t->more->mem_segments[i].addr,
-			        m->t->more->mem_segments[i].total);
+	for (size_t i = 0; ok && i < m->t->more->n_mem_segments; i++) {
+		const struct ht_mem_segment *g = &m->t->more->mem_segments[m->h->segments[i]];
+		struct ht_mem_extent extent = extent_of(g->addr, g->total);
+		if (g->device == d->device)
+			ok = ht_mem_extents_push(x, &extent);
+	}
 	for (int64_t k = d->end - 1; ok && k >= d->first; k--) {
 		const struct ht_mem_event *e = &m->t->more->mem_events[k];
 		if (e->action == HT_MEM_SEGMENT_ALLOC)

@@ -62,7 +62,7 @@ struct ht_mem_history {
 	const struct ht_trace *trace;
 	struct ht_mem_device *devices; /* that there is something of, ascending */
 	size_t n_devices;
-	uint32_t *segments; /* of the trace, by address */
+	uint32_t *segments; /* of the trace, by address; of one address the last comes first */
 	/* by event of the trace */
 	int64_t *allocated, *active, *requested, *reserved;
 };

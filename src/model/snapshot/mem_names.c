@@ -67,6 +67,12 @@ const char *ht_mem_frame_text(struct ht_run *run, const struct ht_mem_frame *fra
 	        run->scratch, "%s:%" PRId32 " %s", slash ? slash + 1 : file, frame->line, name);
 }
 
+/* The most that its text can have, and more. */
+static size_t frame_bytes(const struct ht_trace *t, const struct ht_mem_frame *frame)
+{
+	return strlen(ht_str(t, frame->file)) + strlen(ht_str(t, frame->name)) + 16;
+}
+
 uint32_t ht_mem_user_frame(const struct ht_trace *t, uint32_t stack)
 {
 	size_t n;
@@ -91,18 +97,23 @@ const char *ht_mem_stack_text(struct ht_run *run, uint32_t stack)
 	const uint32_t *ids = NULL;
 	const struct ht_mem_frame *frames = frames_of(run->trace, stack, &n, &ids);
 	const char **texts = ht_arena_room(run->scratch, (n + 1) * sizeof(*texts));
-	for (size_t i = 0; texts && i < n; i++) {
-		const struct ht_mem_frame *frame = &frames[ids[i]];
-		texts[i] = is_noise(run->trace, frame) ? "" : ht_mem_frame_text(run, frame);
-		if (!texts[i])
+	size_t inner = 0;
+	for (size_t i = n; texts && i > inner; i--) {
+		const struct ht_mem_frame *frame = &frames[ids[i - 1]];
+		bool fits = n_bytes + frame_bytes(run->trace, frame) <= HT_MEM_MAX_TEXT;
+		texts[i - 1] = !fits                         ? "..."
+		               : is_noise(run->trace, frame) ? ""
+		                                             : ht_mem_frame_text(run, frame);
+		if (!texts[i - 1])
 			return NULL;
-		n_bytes += strlen(texts[i]) + 1;
+		n_bytes += strlen(texts[i - 1]) + 1;
+		inner = fits ? 0 : i - 1;
 	}
 	char *text = texts ? ht_arena_room(run->scratch, n_bytes) : NULL;
 	if (!text)
 		return NULL;
 	char *to = text;
-	for (size_t i = n; i > 0; i--) {
+	for (size_t i = n; i > inner; i--) {
 		size_t length = strlen(texts[i - 1]);
 		if (to > text && length)
 			*to++ = ';';

@@ -20,6 +20,10 @@
 
 struct ht_mem_frame;
 
+/* Bytes of a text that is put together from names of the file, which can have any length and be there many times: what does not fit is left
+ * out. */
+#define HT_MEM_MAX_TEXT ((size_t)256 << 10)
+
 /* A record_function scope. */
 struct ht_mem_scope {
 	uint32_t name, parent;    /* string id; scope around it, HT_NONE */
@@ -44,7 +48,7 @@ const char *ht_mem_frame_text(struct ht_run *run, const struct ht_mem_frame *fra
 uint32_t ht_mem_user_frame(const struct ht_trace *trace, uint32_t stack);
 /* Its text, or "(no Python frame)". */
 const char *ht_mem_user_text(struct ht_run *run, uint32_t stack);
-/* Frames from the outermost in, ";" between; NULL when out of memory. */
+/* Frames from the outermost in, ";" between, and "..." for those that do not fit; NULL when out of memory. */
 const char *ht_mem_stack_text(struct ht_run *run, uint32_t stack);
 
 enum ht_mem_by {

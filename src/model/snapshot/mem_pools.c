@@ -21,8 +21,8 @@ enum ht_status ht_mem_segments_sort(struct ht_run *run, struct ht_mem_history *h
 	if (!keys || !h->segments)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = t->more->mem_segments[i].addr;
-		h->segments[i] = i;
+		h->segments[i] = (uint32_t)n - 1 - i;
+		keys[i] = t->more->mem_segments[h->segments[i]].addr;
 	}
 	return ht_sort_keys(run->ctx->mem, keys, h->segments, n) ? HT_OK : ht_fail_nomem(run->ctx);
 }

@@ -274,7 +274,9 @@ static bool list_addresses(struct ht_mem_runs *r)
 {
 	const struct ht_trace *t = r->trace;
 	const struct ht_mem_device *d = r->d;
-	size_t n = d->n_lives + t->more->n_mem_segments, n_once = 0;
+	size_t n = d->n_lives, n_once = 0;
+	for (size_t i = 0; i < t->more->n_mem_segments; i++)
+		n += t->more->mem_segments[i].device == d->device;
 	for (int64_t k = d->first; k < d->end; k++)
 		n += is_of_segment(&t->more->mem_events[k]);
 	r->addrs = ht_arena_room(r->run->scratch, (2 * n + 1) * sizeof *r->addrs);
@@ -326,7 +328,7 @@ enum ht_status ht_mem_runs_new(struct ht_run *run, const struct ht_mem_history *
 		.ends = ends,
 		.is_ok = true };
 	r->is_ok = list_addresses(r) && make_places(r) &&
-	           ht_mem_extents_at_end(&r->extents, r->trace, d->device);
+	           ht_mem_extents_at_end(&r->extents, r->trace, history->segments, d->device);
 	for (size_t i = 0; r->is_ok && i < r->extents.n; i++)
 		give(r, r->extents.list[i].addr, r->extents.list[i].end);
 	for (uint32_t i = 0; r->is_ok && i < d->n_lives; i++)

@@ -12,32 +12,55 @@
 
 #include <string.h>
 
+#define MAX_PATH_NAMES 65
+
+/* An open scope in the list of all that are, and in that of its name; HT_NONE: none. */
+struct open {
+	uint32_t outer, inner, same_name;
+};
+
 struct scoping {
 	const struct ht_trace *t;
 	struct ht_mem_scopes *scopes;
-	uint32_t *open; /* scopes, the outermost first */
-	size_t n_open;
+	struct open *open;    /* by scope */
+	uint32_t *last_named; /* by name: the latest open one */
+	uint32_t innermost;
 };
 
 static void open_scope(struct scoping *s, const struct ht_mem_annotation *note)
 {
 	uint32_t i = (uint32_t)s->scopes->n++;
-	s->scopes->list[i] = (struct ht_mem_scope){ note->name,
-		s->n_open ? s->open[s->n_open - 1] : HT_NONE, note->time_ns, INT64_MAX };
-	s->open[s->n_open++] = i;
+	s->scopes->list[i] =
+	        (struct ht_mem_scope){ note->name, s->innermost, note->time_ns, INT64_MAX };
+	s->open[i] = (struct open){ s->innermost, HT_NONE, s->last_named[note->name] };
+	if (s->innermost != HT_NONE)
+		s->open[s->innermost].inner = i;
+	s->innermost = s->last_named[note->name] = i;
 }
 
 static void close_scope(struct scoping *s, const struct ht_mem_annotation *note)
 {
-	for (size_t i = s->n_open; i > 0; i--) {
-		struct ht_mem_scope *scope = &s->scopes->list[s->open[i - 1]];
-		if (scope->name != note->name)
-			continue;
-		scope->end_ns = note->time_ns;
-		memmove(s->open + i - 1, s->open + i, (s->n_open - i) * sizeof *s->open);
-		s->n_open--;
+	uint32_t i = s->last_named[note->name];
+	if (i == HT_NONE)
 		return;
-	}
+	const struct open *open = &s->open[i];
+	s->scopes->list[i].end_ns = note->time_ns;
+	s->last_named[note->name] = open->same_name;
+	if (open->outer != HT_NONE)
+		s->open[open->outer].inner = open->inner;
+	if (open->inner != HT_NONE)
+		s->open[open->inner].outer = open->outer;
+	else
+		s->innermost = open->outer;
+}
+
+/* Nothing is open: notes are gone through again. */
+static void begin_notes(struct scoping *s)
+{
+	for (uint32_t i = s->innermost; i != HT_NONE; i = s->open[i].outer)
+		s->last_named[s->scopes->list[i].name] = HT_NONE;
+	s->innermost = HT_NONE;
+	s->scopes->n = 0;
 }
 
 /* Notes in order of time: by index, where times are equal. */
@@ -65,15 +88,17 @@ static void place_events(struct scoping *s, const uint32_t *order)
 	size_t next = 0;
 	for (size_t k = 0; k < t->more->n_mem_events; k++) {
 		const struct ht_mem_event *e = &t->more->mem_events[k];
-		if (k && e->device != t->more->mem_events[k - 1].device)
-			next = s->n_open = s->scopes->n = 0;
+		if (k && e->device != t->more->mem_events[k - 1].device) {
+			begin_notes(s);
+			next = 0;
+		}
 		while (next < t->more->n_mem_annotations &&
 		        t->more->mem_annotations[order[next]].time_ns <= e->time_ns) {
 			const struct ht_mem_annotation *note =
 			        &t->more->mem_annotations[order[next++]];
 			(note->is_end ? close_scope : open_scope)(s, note);
 		}
-		s->scopes->of_event[k] = s->n_open ? s->open[s->n_open - 1] : HT_NONE;
+		s->scopes->of_event[k] = s->innermost;
 	}
 	while (next < t->more->n_mem_annotations) {
 		const struct ht_mem_annotation *note = &t->more->mem_annotations[order[next++]];
@@ -93,9 +118,15 @@ enum ht_status ht_mem_scopes_find(struct ht_run *run, struct ht_mem_scopes *ret_
 	ret_scopes->paths = ht_arena_alloc(run->scratch, n * sizeof *ret_scopes->paths);
 	struct scoping s = { .t = t,
 		.scopes = ret_scopes,
-		.open = ht_arena_room(run->scratch, n * sizeof *s.open) };
-	if (!ret_scopes->list || !ret_scopes->of_event || !ret_scopes->paths || !s.open)
+		.open = ht_arena_room(run->scratch, n * sizeof *s.open),
+		.last_named = ht_arena_room(
+		        run->scratch, (t->n_string_offsets + 1) * sizeof *s.last_named),
+		.innermost = HT_NONE };
+	if (!ret_scopes->list || !ret_scopes->of_event || !ret_scopes->paths || !s.open ||
+	        !s.last_named)
 		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < t->more->n_mem_annotations; i++)
+		s.last_named[t->more->mem_annotations[i].name] = HT_NONE;
 	HT_TRY(order_notes(run, &order));
 	place_events(&s, order);
 	return HT_OK;
@@ -107,12 +138,29 @@ const char *ht_mem_scope_path(struct ht_run *run, struct ht_mem_scopes *scopes, 
 		return "(no annotation)";
 	if (scopes->paths[scope])
 		return scopes->paths[scope];
-	const char *path = ht_str(run->trace, scopes->list[scope].name);
-	size_t depth = 0;
-	for (uint32_t up = scopes->list[scope].parent; path && up != HT_NONE && depth < 64;
-	        up = scopes->list[up].parent, depth++)
-		path = ht_arena_printf(
-		        run->scratch, "%s > %s", ht_str(run->trace, scopes->list[up].name), path);
+	/* from the innermost out, as far as it fits */
+	const char *names[MAX_PATH_NAMES];
+	size_t n = 0, n_bytes = 0;
+	for (uint32_t at = scope; at != HT_NONE && n < MAX_PATH_NAMES;
+	        at = scopes->list[at].parent) {
+		const char *name = ht_str(run->trace, scopes->list[at].name);
+		size_t n_name = strlen(name) + strlen(" > ");
+		if (n && n_bytes + n_name > HT_MEM_MAX_TEXT)
+			break;
+		n_bytes += n_name;
+		names[n++] = name;
+	}
+	char *path = ht_arena_room(run->scratch, n_bytes + 1), *to = path;
+	for (size_t i = n; path && i > 0; i--) {
+		size_t n_name = strlen(names[i - 1]);
+		memcpy(to, names[i - 1], n_name);
+		to += n_name;
+		if (i > 1)
+			memcpy(to, " > ", 3);
+		to += i > 1 ? 3 : 0;
+	}
+	if (path)
+		*to = '\0';
 	scopes->paths[scope] = path;
 	return path;
 }

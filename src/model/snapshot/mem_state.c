@@ -70,8 +70,8 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
 	const struct ht_trace *t = history->trace;
 	struct ht_mem_extents extents = { .arena = run->scratch };
 	struct present p;
-	bool ok =
-	        ht_mem_extents_at_end(&extents, t, d->device) && present_init(&p, run, d->n_lives);
+	bool ok = ht_mem_extents_at_end(&extents, t, history->segments, d->device) &&
+	          present_init(&p, run, d->n_lives);
 	for (int64_t i = d->end - 1; ok && i >= d->first && i > k; i--)
 		ok = ht_mem_extents_undo(&extents, &t->more->mem_events[i]);
 	if (!ok)
