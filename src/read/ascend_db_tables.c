@@ -7,6 +7,7 @@
 #if defined(HT_HAVE_SQLITE)
 
 #include "read/ascend.h"
+#include "base/checked.h"
 #include "base/number.h"
 #include "json/json_text.h"
 #include "read/ascend_db.h"
@@ -95,7 +96,7 @@ static enum ht_status put_half(
 	int64_t bytes = sqlite3_column_int64(query, M_SIZE);
 	if (ht_db_is_null(query, time))
 		return HT_OK;
-	bytes = bytes < 0 && bytes != INT64_MIN ? -bytes : bytes;
+	bytes = bytes < 0 ? ht_sub_sat(0, bytes) : bytes;
 	begin_memory(db, m, sqlite3_column_int64(query, time), ht_db_i64(query, M_DEVICE, 0));
 	ht_row_put(&db->rows, m->bytes, (uint64_t)(time == M_ALLOC ? bytes : -bytes));
 	ht_row_put(&db->rows, m->addr, (uint64_t)m->next_addr);
@@ -217,6 +218,7 @@ static bool put_cell(
 	const char *text;
 	int64_t whole;
 	double value;
+	size_t n;
 	switch (sqlite3_column_type(query, i)) {
 	case SQLITE_NULL: return true;
 	case SQLITE_INTEGER:
@@ -229,9 +231,10 @@ static bool put_cell(
 			return ht_draft_put_f64(b, table, column, sqlite3_column_double(query, i));
 		break;
 	default:
-		text = (const char *)sqlite3_column_text(query, i);
+		text = ht_database_text(&db->file, query, i, &n);
+		/* none: there are more bytes than the file can hold, which the next row says */
 		if (!text || !*text || !strcmp(text, "step"))
-			return text != NULL;
+			return true;
 		if (!cell->scale && strcmp(cell->key, "group") != 0 && whole_number(text, &whole))
 			return ht_draft_put_i64(b, table, column, whole);
 		return ht_draft_put_str(b, table, column, text, strlen(text));
@@ -324,7 +327,8 @@ static bool put_transport(struct ht_db *db, struct packets *p, uint32_t table, s
 	uint64_t hash = 1;
 	bool ok = true;
 	for (int i = 0; i < (int)n; i++) {
-		const char *text = (const char *)sqlite3_column_text(query, i);
+		size_t n_text;
+		const char *text = ht_database_text(&db->file, query, i, &n_text);
 		hash = ht_hash_mix(hash, text ? ht_hash(text, strlen(text)) : 0);
 	}
 	if (!p->any || hash != p->of) {
@@ -393,8 +397,9 @@ static enum ht_status read_about(struct ht_db *db)
 	HT_TRY(ht_db_select(db, "META_DATA", columns, NULL, &query));
 	enum ht_status status = HT_OK;
 	while (ht_db_next(db, query, &status)) {
-		const char *name = (const char *)sqlite3_column_text(query, 0);
-		const char *value = (const char *)sqlite3_column_text(query, 1);
+		size_t n_name, n_value;
+		const char *name = ht_database_text(&db->file, query, 0, &n_name);
+		const char *value = ht_database_text(&db->file, query, 1, &n_value);
 		if (!name || !value || *value != '{' || !ht_json_valid(value, strlen(value)))
 			continue;
 		if (!ht_builder_header(db->builder, name, strlen(name), value, strlen(value)))

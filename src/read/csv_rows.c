@@ -142,10 +142,12 @@ static bool cut_cell(struct ht_csv *csv, char **p, char *limit, bool final, stru
 		if (!final && (!closed || q.close + 1 >= limit))
 			return false;
 		after = closed ? q.close + 1 : start;
-		/* what was made single cannot be read again */
-		if (closed && q.n_doubled && !is_twice_quoted(&q) && !final &&
-		        !row_ends(after, limit))
-			return false;
+		/* what was made single cannot be read again; one look tells of all cells of the row */
+		if (closed && q.n_doubled && !is_twice_quoted(&q) && !final && !csv->is_whole) {
+			if (!row_ends(after, limit))
+				return false;
+			csv->is_whole = true;
+		}
 	}
 	const char *stop = quotes && !closed ? limit : cell_stop(after);
 	while (stop < limit && !*stop)
@@ -164,7 +166,7 @@ static enum cut cut_row(struct ht_csv *csv, bool final)
 	char *text = csv->buf.data, *p = text + csv->at, *limit = text + csv->end;
 	struct ht_vec *vec = &csv->cell_vec;
 	vec->n = 0;
-	csv->is_cut = false;
+	csv->is_cut = csv->is_whole = false;
 	for (bool done = false; !done;) {
 		if (!ht_vec_reserve(csv->ctx->mem, vec, sizeof(struct ht_csv_cell), 1))
 			return CUT_NOMEM;

@@ -43,6 +43,7 @@ struct ht_csv {
 	size_t n_cells;
 	int64_t offset; /* of the row in the file */
 	bool is_cut;    /* the file ended inside a quoted cell of this row, or without a line end */
+	bool is_whole;  /* the row in hand is known to end in the text that is there */
 	struct ht_vec buf;      /* HT_CSV_FRONT bytes, text read, then padding */
 	size_t at, end;         /* what is not used yet */
 	int64_t buf_offset;     /* in the file, of the first byte of buf */

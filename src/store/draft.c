@@ -20,9 +20,15 @@ struct draft_column {
 	struct ht_vec cells; /* int64_t; rows behind the last one are empty */
 };
 
+/* A table has each of its columns in each of its rows: two files of one name, one wide and one long, make more empty cells than any memory
+ * has. So many of them may be for each that is there, and so many anyway. */
+#define EMPTY_PER_CELL 32
+#define EMPTY_ANYWAY   ((uint64_t)4 << 20)
+
 struct draft {
 	uint32_t name;
 	uint64_t n_rows;
+	uint64_t n_cells, n_empty;  /* that were put, and that lie before these */
 	struct ht_vec columns;      /* struct draft_column */
 	struct ht_text_table names; /* of columns; the id is the place in the list */
 };
@@ -135,6 +141,11 @@ static bool unite(struct ht_builder *b, struct draft_column *column, uint8_t typ
 	return true;
 }
 
+static uint64_t max_empty(const struct draft *draft)
+{
+	return EMPTY_ANYWAY + EMPTY_PER_CELL * draft->n_cells;
+}
+
 static bool put(struct ht_builder *b, uint32_t table, uint32_t i_column, uint8_t type, int64_t cell)
 {
 	struct draft *draft = draft_at(b, table);
@@ -148,6 +159,10 @@ static bool put(struct ht_builder *b, uint32_t table, uint32_t i_column, uint8_t
 		((int64_t *)column->cells.data)[draft->n_rows - 1] = cell;
 		return true;
 	}
+	draft->n_cells++;
+	draft->n_empty += missing - 1;
+	if (draft->n_empty > max_empty(draft))
+		return true; /* ht_drafts_assemble says so */
 	if (!ht_vec_reserve(b->mem, &column->cells, sizeof(int64_t), missing))
 		return false;
 	int64_t *cells = column->cells.data;
@@ -188,11 +203,24 @@ static void take_column(const struct draft *draft, const struct draft_column *fr
 		cells[first + i] = HT_NO_I64;
 }
 
+static enum ht_status check_size(struct ht_builder *b, const struct draft *draft)
+{
+	uint64_t n_all = draft->columns.n * draft->n_rows;
+	if (draft->n_empty <= max_empty(draft) && n_all <= max_empty(draft) + draft->n_cells)
+		return HT_OK;
+	const struct ht_text *name = (const struct ht_text *)b->strings.texts.data + draft->name;
+	return ht_fail(b->ctx, HT_LIMIT, b->path, -1,
+	        "one of the files with this name may be of another run: move it away",
+	        "table %.*s has %zu columns and %" PRIu64 " rows, and nearly all cells are empty",
+	        (int)(name->n < 100 ? name->n : 100), name->bytes, draft->columns.n, draft->n_rows);
+}
+
 enum ht_status ht_drafts_assemble(struct ht_builder *b, struct ht_trace *t)
 {
 	ht_ctx *ctx = b->ctx;
 	size_t n_columns = 0, n_cells = 0;
 	for (uint32_t i = 0; i < b->drafts.n; i++) {
+		HT_TRY(check_size(b, draft_at(b, i)));
 		n_columns += draft_at(b, i)->columns.n;
 		n_cells += draft_at(b, i)->columns.n * draft_at(b, i)->n_rows;
 	}

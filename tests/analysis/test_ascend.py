@@ -650,3 +650,37 @@ def test_health_says_that_work_is_missing(tmp_path):
         "the exporter's steps have 100 µs of computing, the NPU work that is here 60.0 µs",
         "the exporter's steps have 50.0 µs of communication, the NPU work that is here 0"]
     assert missing(rank(tmp_path / "none", step_trace_time__csv=steps)) == []  # missing_kernels says that
+
+
+def test_a_column_that_is_named_like_an_arg_of_ours(tmp_path):
+    """A task that the timeline does not have, and columns called device and stream beside those that become them: each is there once."""
+    path = rank(tmp_path, trace_view__json=timeline(event("b", T0 + 5, 1)), kernel_details__csv=(
+        "Name,Start Time(us),Duration(us),Accelerator Core,Device_id,Stream ID,device,stream\n"
+        f"a,{T0}.000,1,AI_CORE,3,4,8,9\n"))
+    support.output("convert", path, "-o", tmp_path / "out.json", "--no-cache")
+    text = (tmp_path / "out.json").read_text()
+    assert text.count('"device":') == 1 and '"device":3,"stream":4' in text and text.count('"stream":') == 1
+
+
+@pytest.mark.parametrize("stamp", ("9223372036854775.807", "-9223372036854775.808"))
+def test_stamps_at_the_edge_are_near_nothing(stamp, tmp_path):
+    path = rank(tmp_path, trace_view__json=timeline(event("a", T0, 1)), kernel_details__csv=(
+        f"Name,Start Time(us),Duration(us),Accelerator Core\na,{stamp},1,AI_CORE\na,{T0}.000,1,AI_CORE\n"))
+    done = support.run("events", path, "--columns", "ts_ns,name,args.*", "--format", "csv", "--no-cache")
+    assert done.returncode == 0 and b"runtime error" not in done.stderr
+    # the row without a time that can be is a task of its own, and that of the timeline has the other
+    assert [line.rsplit(",", 1)[1] for line in done.stdout.decode().splitlines() if line.startswith(f"{T0}000,a,")] == ["AI_CORE"]
+    assert done.stdout.count(b"AI_CORE") == 2
+
+
+def test_rows_take_the_nearest_task_that_is_free(tmp_path):
+    """Tasks of one name at 0, 0, 400 and 900 ns. Of rows at 500, 650, 500, 500 the first takes that at 400, the second that at 900, which is all
+    that is near behind it, and the others those at 0, in their order; then none is left."""
+    tasks = [event("k", T0 + at, 1, order=i) for i, at in enumerate((0, 0, .4, .9))]
+    stamps = ("000.500", "000.650", "000.500", "000.500", "000.500", "001.500")
+    path = rank(tmp_path, trace_view__json=timeline(*tasks), kernel_details__csv="Name,Start Time(us),Duration(us),Accelerator Core,Task ID\n"
+                + "".join(f"k,{str(T0)[:-3]}{stamp},1,AI_CORE,{i}\n" for i, stamp in enumerate(stamps)))
+    found = rows("events", path, "--columns", "ts_ns,name,args.order,args.Task ID")
+    taken = {r["args.order"]: r["args.Task ID"] for r in found if r["args.order"] is not None}
+    assert taken == {"2": "0", "3": "1", "0": "2", "1": "3"}
+    assert [r["args.Task ID"] for r in found if r["name"] == "k" and r["args.order"] is None] == ["4", "5"]

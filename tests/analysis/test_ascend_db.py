@@ -128,3 +128,31 @@ def test_damaged_databases_are_told(tmp_path):
         file.write_bytes(text)
         done = support.run("info", path)
         assert done.returncode in (0, 3), done.stderr
+
+
+def more_of(path, **tables):
+    import sqlite3
+    db = sqlite3.connect(path)
+    for name, values in tables.items():
+        db.executemany(f"INSERT INTO {name} VALUES ({','.join('?' * len(values[0]))})", values)
+    db.commit()
+    db.close()
+
+
+def test_a_size_that_has_no_opposite(tmp_path):
+    """-2^63 bytes: as many as there are numbers for are allocated, and freed."""
+    path = tmp_path / "ascend_pytorch_profiler_0.db"
+    database(path)
+    more_of(path, OP_MEMORY=[(8, -2**63, 10, 20, 1, 0)])
+    found = [int(r["args.Bytes"]) for r in rows("events", path, "--columns", "ts_ns,args.Bytes") if r["args.Bytes"]]
+    assert sorted(found) == [1 - 2**63, -2048, 2048, 2**63 - 1]
+
+
+def test_two_counters_that_are_one_column(tmp_path):
+    """aic_total_time and total_time are both the aicore_time of kernel_details.csv: the first is kept, and the event has it once."""
+    path = tmp_path / "ascend_pytorch_profiler_0.db"
+    database(path)
+    more_of(path, STRING_IDS=[(20, "aic_total_time"), (21, "total_time")], TASK_PMU_INFO=[(100, 20, 1000), (100, 21, 7000), (100, 21, 9000)])
+    support.output("convert", path, "-o", tmp_path / "out.json", "--no-cache")
+    text = (tmp_path / "out.json").read_text()
+    assert text.count("aicore_time(us)") == 1 and '"aicore_time(us)":1.0' in text
