@@ -113,6 +113,30 @@ def test_pages_that_many_point_to(tmp_path):
     assert done.returncode == 4 and b"more rows than its bytes" in done.stderr or done.returncode == 3, done.stderr
 
 
+@pytest.mark.parametrize("table, columns", (
+    ("CommAnalyzerMatrix", "op_name TEXT"), ("CommAnalyzerBandwidth", "hccl_op_name TEXT"), ("META_DATA", "value TEXT, name TEXT DEFAULT 'a'")))
+def test_a_long_value_that_is_there_many_times(table, columns, tmp_path):
+    """One row of a million bytes, on a page that the root leads to 300 times: cells of side tables are counted like others."""
+    path = folder(tmp_path)
+    make(path, "PRAGMA page_size=4096", f"CREATE TABLE {table}({columns})")
+    db = sqlite3.connect(path)
+    db.execute(f"INSERT INTO {table}({columns.split()[0]}) VALUES (?)", ('{"a":"' + "z" * 1_000_000 + '"}',))
+    db.commit()
+    root = db.execute("SELECT rootpage FROM sqlite_master").fetchone()[0] - 1
+    db.close()
+    data = bytearray(path.read_bytes())
+    data += data[root * 4096:(root + 1) * 4096]
+    n_pages, fan = len(data) // 4096, 300
+    start = 4096 - 5 * fan
+    head = struct.pack(">BHHHBI", 5, 0, fan, start, 0, n_pages)
+    pointers = b"".join(struct.pack(">H", start + 5 * i) for i in range(fan))
+    data[root * 4096:(root + 1) * 4096] = (head + pointers).ljust(start, b"\0") + struct.pack(">IB", n_pages, 1) * fan
+    data[28:32] = struct.pack(">I", n_pages)
+    path.write_bytes(data)
+    done = support.run("tables", path, "--no-cache")
+    assert done.returncode == 4 and b"its values are longer than its bytes" in done.stderr, done.stderr
+
+
 def test_a_write_ahead_log_is_read_and_nothing_is_written(tmp_path):
     path = folder(tmp_path)
     db = sqlite3.connect(path)
