@@ -128,8 +128,10 @@ static enum ht_status inflate_body(struct ht_pf *pf, struct ht_inflater *inflate
 			return status;
 		if (out->n > MAX_INFLATED)
 			return HT_FORMAT;
-	} while (step.n_in > step.used || step.made == step.n_out);
-	return HT_OK;
+		/* what has an end of gzip's takes nothing that follows */
+	} while (!step.is_done && (step.used || step.made) &&
+	         (step.n_in > step.used || step.made == step.n_out));
+	return step.n_in > step.used ? HT_FORMAT : HT_OK;
 }
 
 /* zlib's wrapping: two bytes before, the checksum behind. False: damaged. */
@@ -263,8 +265,10 @@ static void done(struct ht_pf *pf)
 	struct ht_map64 *maps[] = { &pf->writer_of, &pf->track_of, &pf->clock_of, &pf->column_of,
 		&pf->layout_of, &pf->tree_names, &pf->started_by };
 	for (size_t i = 0; i < pf->writers.n; i++) {
-		ht_map64_done(mem, &writers[i].texts);
+		for (int kind = 0; kind < HT_PF_N_KINDS; kind++)
+			ht_map64_done(mem, &writers[i].texts[kind]);
 		ht_map64_done(mem, &writers[i].jsons);
+		ht_map64_done(mem, &writers[i].gpus);
 		ht_map64_done(mem, &writers[i].clocks);
 	}
 	for (size_t i = 0; i < HT_COUNT(maps); i++)

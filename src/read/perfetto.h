@@ -91,13 +91,30 @@ struct ht_pf_layout {
 	uint32_t first_key, n_keys;
 };
 
+/* Kinds of texts with numbers. */
+enum ht_pf_text_kind {
+	HT_PF_KIND_CATEGORY,
+	HT_PF_KIND_NAME,
+	HT_PF_KIND_KEY,
+	HT_PF_KIND_VALUE,
+	HT_PF_KIND_GPU,
+	HT_PF_KIND_FUNCTION,
+	HT_PF_KIND_FRAME,
+	HT_PF_KIND_STACK,
+	HT_PF_KIND_KERNEL,
+	HT_PF_KIND_LAUNCH_ARG,
+	HT_PF_N_KINDS
+};
+
 /* One writer's state. */
 struct ht_pf_writer {
 	uint64_t id;
 	bool is_valid;
 	uint64_t default_clock, default_track;
-	struct ht_map64 texts;  /* by kind and iid: string id */
-	struct ht_map64 jsons;  /* iids of values that are JSON texts */
+	/* what its numbers stand for, until its state is cleared */
+	struct ht_map64 texts[HT_PF_N_KINDS]; /* by iid: string id */
+	struct ht_map64 jsons;                /* iids of values that are JSON texts */
+	struct ht_map64 gpus;   /* by iid of a descriptor of counters: the GPU that it is of */
 	struct ht_map64 clocks; /* incremental ones: index into increments */
 	int64_t last_number;
 	uint64_t last_layout[HT_PF_COUNTER + 1]; /* of rows of ours, by type */
@@ -175,28 +192,11 @@ enum ht_status ht_pf_packets(struct ht_pf *pf, const unsigned char *bytes, size_
 enum ht_status ht_pf_inflate(
         struct ht_pf *pf, const unsigned char *bytes, size_t n, bool is_zstd) HT_MUST_USE;
 
-/* Kinds of texts with numbers. */
-enum ht_pf_text_kind {
-	HT_PF_KIND_CATEGORY,
-	HT_PF_KIND_NAME,
-	HT_PF_KIND_KEY,
-	HT_PF_KIND_VALUE,
-	HT_PF_KIND_GPU,
-	HT_PF_KIND_FUNCTION,
-	HT_PF_KIND_FRAME,
-	HT_PF_KIND_STACK,
-	HT_PF_KIND_KERNEL,
-	HT_PF_KIND_LAUNCH_ARG,
-	HT_PF_KIND_COUNTERS, /* the GPU that a descriptor of counters is of */
-};
 /* The text is what the number stands for, until the state of the writer is cleared. */
 void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
         uint64_t iid, uint32_t text);
 uint32_t ht_pf_text(
         struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid);
-/* A number that is kept like a text; false: it is not known. */
-bool ht_pf_number(const struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid,
-        uint64_t *ret_number);
 /* The track of a uuid, added when it is new; HT_NONE when out of memory. */
 uint32_t ht_pf_track(struct ht_pf *pf, uint64_t uuid);
 struct ht_pf_line *ht_pf_line(struct ht_pf *pf, uint32_t track);

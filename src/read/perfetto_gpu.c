@@ -280,7 +280,7 @@ void ht_pf_gpu_descriptor(
 			specs = field;
 	if (wire.bad)
 		return;
-	ht_pf_text_put(pf, w, HT_PF_KIND_COUNTERS, iid, (uint32_t)gpu);
+	pf->failed |= !ht_map64_put(pf->ctx->mem, &w->gpus, iid, (uint32_t)gpu);
 	if (specs.bytes)
 		take_specs(pf, gpu, &specs);
 }
@@ -320,8 +320,13 @@ void ht_pf_gpu_counters(struct ht_pf *pf, struct ht_pf_writer *w, const struct h
 			gpu = field.value;
 		else if (field.number == HT_PF_GPU_DESCRIPTOR_IID)
 			descriptor = field;
-	if (descriptor.number && !ht_pf_number(w, HT_PF_KIND_COUNTERS, descriptor.value, &gpu))
-		ht_pf_count(pf, HT_STAT_unknown_iid);
+	if (descriptor.number) {
+		uint32_t known = ht_map64_find(&w->gpus, descriptor.value);
+		if (known == HT_NONE)
+			ht_pf_count(pf, HT_STAT_unknown_iid);
+		else
+			gpu = known;
+	}
 	if (wire.bad) {
 		ht_pf_count(pf, HT_STAT_packet_lost);
 		return;

@@ -26,8 +26,10 @@ static struct ht_pf_writer *writer_of(struct ht_pf *pf, uint64_t id)
 
 static void clear_state(struct ht_pf_writer *w)
 {
-	ht_map64_clear(&w->texts);
+	for (int kind = 0; kind < HT_PF_N_KINDS; kind++)
+		ht_map64_clear(&w->texts[kind]);
 	ht_map64_clear(&w->jsons);
+	ht_map64_clear(&w->gpus);
 	ht_map64_clear(&w->clocks);
 	w->default_clock = w->default_track = 0;
 	w->has_thread = false;
@@ -35,15 +37,10 @@ static void clear_state(struct ht_pf_writer *w)
 	w->is_valid = true;
 }
 
-static uint64_t text_key(enum ht_pf_text_kind kind, uint64_t iid)
-{
-	return ht_hash_mix(iid, kind);
-}
-
 uint32_t ht_pf_text(
         struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid)
 {
-	uint32_t text = ht_map64_find(&w->texts, text_key(kind, iid));
+	uint32_t text = ht_map64_find(&w->texts[kind], iid);
 	char unknown[40];
 	if (text != HT_NONE)
 		return text;
@@ -52,20 +49,10 @@ uint32_t ht_pf_text(
 	return ht_rows_text(&pf->rows, unknown, (size_t)n);
 }
 
-bool ht_pf_number(
-        const struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid, uint64_t *ret_number)
-{
-	uint32_t number = ht_map64_find(&w->texts, text_key(kind, iid));
-	if (number == HT_NONE)
-		return false;
-	*ret_number = number;
-	return true;
-}
-
 void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
         uint64_t iid, uint32_t text)
 {
-	pf->failed |= !ht_map64_put(pf->ctx->mem, &w->texts, text_key(kind, iid), text);
+	pf->failed |= !ht_map64_put(pf->ctx->mem, &w->texts[kind], iid, text);
 }
 
 static void take_text(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
@@ -85,8 +72,8 @@ static void take_text(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_
 			is_json = true;
 	if (wire.bad || text == HT_NO_STR)
 		return;
-	pf->failed |= !ht_map64_put(pf->ctx->mem, &w->texts, text_key(kind, iid), text) ||
-	              (is_json && !ht_map64_put(pf->ctx->mem, &w->jsons, iid, 0));
+	ht_pf_text_put(pf, w, kind, iid, text);
+	pf->failed |= is_json && !ht_map64_put(pf->ctx->mem, &w->jsons, iid, 0);
 }
 
 static void take_texts(
