@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+import support
 from test_nsys import args_of, small, sql, table
 
 COMM, MESSAGE, PEER, SUM = 1 << 24 | 2, 1 << 24 | 4, 1 << 24 | 10, 1 << 24 | 16
@@ -63,6 +64,31 @@ def test_every_type_by_its_size_and_sign(tmp_path):
     path = e.write(tmp_path / "a.sqlite")
     assert args_of(path, "mine:x", tmp_path)["payload data"] == {'f"%d\\' % kind: value for kind, _, value in types}
     assert "payload data" not in args_of(path, "mine:short", tmp_path)
+
+
+def test_a_payload_behind_a_longer_one(tmp_path):
+    e = small()
+    e.nvtx(1, 1, "mine", type_=75, domain=5)
+    e.schema(5, 1 << 24, 4, (INT, "a", 0))
+    e.schema(5, 1 << 24 | 1, 8, (INT, "a", 0), (INT, "b", 4))
+    for i, numbers in enumerate([(1,), (1, 2), (1,), (3,), (5, 6)]):
+        e.nvtx(50 + 10 * i, 55 + 10 * i, f"x{i}", domain=5, binaryData=struct.pack(f"<{len(numbers)}i", *numbers))
+    path = e.write(tmp_path / "a.sqlite")
+    assert [args_of(path, f"mine:x{i}", tmp_path).get("payload data") for i in range(5)] == [
+        {"a": 1}, {"a": 1, "b": 2}, {"a": 1}, {"a": 3}, {"a": 5, "b": 6}]
+
+
+def test_a_message_that_also_says_its_ranks_has_them_once(tmp_path):
+    e = small()
+    said = '{"NCCL communicator ID": 5, "Message size [bytes]": 8, "No. of ranks": %d, "Rank": 0}'
+    e.nvtx(50, 60, "ncclAllReduce", jsonText=said % 2)
+    e.nvtx(70, 80, "ncclReduce", jsonText=said % 4)
+    path = e.write(tmp_path / "a.sqlite")
+    written = tmp_path / "written.json"
+    support.output("convert", path, "-o", written)
+    lines = [line for line in written.read_text().splitlines() if '"Collective name"' in line]
+    assert [line.count('"Group size"') for line in lines] == [1, 1]
+    assert ['"Group size":%d' % n in line for n, line in zip((2, 4), lines)] == [True, True]
 
 
 @pytest.mark.parametrize("cell", [

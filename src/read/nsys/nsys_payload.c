@@ -124,6 +124,7 @@ enum ht_status ht_nsys_payload_put(struct ht_nsys *n, const struct ht_nsys_paylo
 {
 	struct ht_rows *rows = &n->db.rows;
 	char text[32];
+	bool says_ranks = p->n_ranks > 0 && p->rank >= 0 && p->rank < p->n_ranks;
 	int length = snprintf(text, sizeof text, "0x%" PRIx64, p->communicator);
 	ht_row_put(rows, args->group, ht_rows_text(rows, text, (size_t)length));
 	if (p->bytes != HT_NO_I64) {
@@ -133,7 +134,7 @@ enum ht_status ht_nsys_payload_put(struct ht_nsys *n, const struct ht_nsys_paylo
 		ht_row_put(rows, args->dtype, ht_rows_text(rows, "Byte", 4));
 		const struct ht_db_word *made =
 		        ht_db_words_find(&n->communicators, (int64_t)p->communicator);
-		if (made)
+		if (made && !says_ranks)
 			ht_row_put(rows, args->size, made->n);
 		/* peers are numbered by the communicator: only in that of all they are ranks */
 		bool is_world = made && (int64_t)made->n == n->largest;
@@ -142,7 +143,7 @@ enum ht_status ht_nsys_payload_put(struct ht_nsys *n, const struct ht_nsys_paylo
 		if (is_world && p->peer >= 0 && is_call(name, n_name, "ncclRecv"))
 			ht_row_put(rows, args->from, (uint64_t)p->peer);
 	}
-	if (p->n_ranks <= 0 || p->rank < 0 || p->rank >= p->n_ranks)
+	if (!says_ranks)
 		return HT_OK;
 	ht_row_put(rows, args->size, (uint64_t)p->n_ranks);
 	struct ht_db_word *made =

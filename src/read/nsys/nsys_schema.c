@@ -388,6 +388,8 @@ static size_t print_fields(struct ht_nsys_schemas *s, const struct field *fields
 		at += size;
 	}
 	s->text[length++] = '}';
+	/* what was there before is longer, or did not fit */
+	s->text[length] = '\0';
 	return length > 2 ? length : 0;
 }
 
