@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schemas that would run something: nothing of an export is evaluated, be it whole, cut short, or damaged in its schema."""
+import json
 import pathlib
 import sqlite3
 
@@ -7,7 +8,7 @@ import pytest
 
 import support
 from exports import gpid
-from test_nsys import small, table
+from test_nsys import small, sql, table
 
 HUGE = "hex(zeroblob(300000000))"
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
@@ -105,3 +106,21 @@ def test_statements_of_the_schema_that_are_damaged_cost_only_their_table(tmp_pat
     assert [r["name"] for r in table("operators", path)] == ["aten::relu", "aten::addmm", "aten::linear"]
     said = [r["sentence"] for r in table("health", path) if r["check"] == "profiler_warning"]
     assert len(said) == 1 and said[0].startswith("Table OSRT_API is damaged: 0 of its rows were read"), said
+
+
+def test_texts_of_headers_that_are_no_utf8_are_repaired(tmp_path):
+    path = small().write(tmp_path / "a.sqlite", ending="UPDATE TARGET_INFO_GPU SET name = CAST(x'41ff4222c3a9' AS TEXT)")
+    written = tmp_path / "written.json"
+    support.output("convert", path, "-o", written)
+    assert json.loads(written.read_bytes())["deviceProperties"][0]["name"] == "A\ufffdB\u00e9"
+    assert [r["count"] for r in table("health", path) if r["check"] == "invalid_utf8"] == ["1"]
+
+
+def test_names_of_calls_whose_numbers_are_half_the_range_apart(tmp_path):
+    e = small()
+    for i, number in enumerate((2**62, -(2**62), 2**63 - 1, -1)):
+        e.row("CUPTI_ACTIVITY_KIND_RUNTIME", start=5000 + i, end=5001 + i, eventClass=0, globalTid=gpid(7) + 7, correlationId=90 + i,
+              nameId=number)
+        e.row("StringIds", id=number, value=f"cudaCall{i}")
+    path = e.write(tmp_path / "a.sqlite")
+    assert sql(path, "SELECT name FROM events WHERE ts_ns >= 5000 ORDER BY ts_ns") == [(f"cudaCall{i}",) for i in range(4)]

@@ -8,6 +8,7 @@
 
 #if defined(HT_HAVE_SQLITE)
 
+#include "base/utf8.h"
 #include "read/nsys/nsys.h"
 #include "store/draft.h"
 
@@ -22,16 +23,20 @@ static enum ht_status put_header(struct ht_nsys *n, const char *key, const char 
 	               : ht_fail_nomem(n->db.ctx);
 }
 
-/* A text as JSON, in the arena; what has to be escaped is left out. NULL when out of memory. */
+/* A text as JSON, in the arena; what has to be escaped is left out, what is no UTF-8 repaired. NULL when out of memory. */
 static char *quote(struct ht_nsys *n, const char *text)
 {
-	char *json = ht_arena_alloc(&n->arena, strlen(text) + 3), *to = json;
+	/* a byte that is no UTF-8 becomes three */
+	char *json = ht_arena_alloc(&n->arena, 3 * strlen(text) + 3), *to = json;
 	if (!json)
 		return NULL;
+	if (!ht_utf8_valid(text, strlen(text)))
+		ht_chunk_stat(&n->db.builder->all, HT_STAT_invalid_utf8, -1, 1);
 	*to++ = '"';
-	for (; *text; text++)
-		if (*text != '"' && *text != '\\' && (unsigned char)*text >= ' ')
-			*to++ = *text;
+	const char *end = to + ht_utf8_repair(text, strlen(text), to);
+	for (const char *at = to; at < end; at++)
+		if (*at != '"' && *at != '\\' && (unsigned char)*at >= ' ')
+			*to++ = *at;
 	*to++ = '"';
 	*to = '\0';
 	return json;

@@ -68,11 +68,16 @@ static struct call_name describe_call(struct ht_nsys *n, sqlite3_stmt *query)
 		strstr(word->text, "Event") || strstr(word->text, "Synchronize") };
 }
 
-/* The same by the number of the name. */
-static enum ht_status know_call(struct ht_nsys *n, struct ht_db_words *names, sqlite3_stmt *query,
+/* Names by their numbers: of the runtime, of the driver. */
+struct call_names {
+	struct ht_db_words of[2];
+};
+
+static enum ht_status know_call(struct ht_nsys *n, struct call_names *all, sqlite3_stmt *query,
         struct call_name *ret_name)
 {
-	int64_t key = ht_db_i64(query, R_NAME, -1) * 2 + (ht_db_i64(query, R_CLASS, 0) == 1);
+	struct ht_db_words *names = &all->of[ht_db_i64(query, R_CLASS, 0) == 1];
+	int64_t key = ht_db_i64(query, R_NAME, -1);
 	struct ht_db_word *known = ht_db_words_find(names, key);
 	if (!known) {
 		struct call_name name = describe_call(n, query);
@@ -100,7 +105,7 @@ static enum ht_status keep_call(struct ht_nsys *n, sqlite3_stmt *query, uint32_t
 }
 
 static enum ht_status put_cuda_call(
-        struct ht_nsys *n, struct ht_db_words *names, sqlite3_stmt *query)
+        struct ht_nsys *n, struct call_names *names, sqlite3_stmt *query)
 {
 	int64_t tid = ht_db_i64(query, R_TID, 0);
 	struct call_name name = { 0 };
@@ -120,14 +125,15 @@ static enum ht_status put_cuda_call(
 
 static enum ht_status read_cuda_calls(struct ht_nsys *n)
 {
-	struct ht_db_words names = { 0 };
+	struct call_names names = { 0 };
 	enum ht_status status = HT_OK;
 	sqlite3_stmt *query;
 	HT_TRY(ht_nsys_select(n, "CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, "globalTid", &query));
 	while (ht_db_next(&n->db, query, &status))
 		status = put_cuda_call(n, &names, query);
 	sqlite3_finalize(query);
-	ht_db_words_done(&n->db, &names);
+	for (size_t i = 0; i < HT_COUNT(names.of); i++)
+		ht_db_words_done(&n->db, &names.of[i]);
 	return status;
 }
 
