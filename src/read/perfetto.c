@@ -25,6 +25,9 @@
 #define MAX_INFLATED ((uint64_t)1 << 30)
 #define MAX_RATIO    400
 
+/* More fields than packets have: a packet behind a marker is one when these make sense, however long it says that it is. */
+#define MAX_PACKET_FIELDS 64
+
 static const unsigned char marker[16] = { 0x82, 0x47, 0x7a, 0x76, 0xb2, 0x8d, 0x42, 0xba, 0x81,
 	0xdc, 0x33, 0x32, 0x6d, 0x57, 0xa0, 0x79 };
 
@@ -218,7 +221,8 @@ static size_t find_marker(const unsigned char *bytes, size_t n, size_t at)
 			struct ht_wire wire = { .p = bytes + at + n_head,
 				.end = bytes + at + n_head + length };
 			struct ht_wire_field field;
-			while (ht_wire_next(&wire, &field))
+			for (unsigned k = 0; k < MAX_PACKET_FIELDS && ht_wire_next(&wire, &field);
+			        k++)
 				;
 			if (!wire.bad)
 				return at;
@@ -307,13 +311,15 @@ static enum ht_status put_about(struct ht_pf *pf)
 static enum ht_status read_perfetto(struct ht_builder *builder, const struct ht_reading *reading)
 {
 	struct ht_vec file = { 0 };
-	struct ht_pf pf = { .ctx = builder->ctx, .builder = builder, .n_documents = 1 };
+	struct ht_pf pf = { .ctx = builder->ctx, .builder = builder, .n_documents = 1,
+		.first_header = builder->all.headers.n };
 	ht_rows_init(&pf.rows, builder);
 	enum ht_status status = ht_source_read_all(pf.ctx, reading->source, SIZE_MAX / 2, &file);
 	pf.n_file = file.n;
 	if (status == HT_OK)
 		status = read_file(&pf, file.data, file.n);
 	ht_vec_free(pf.ctx->mem, &file, 1);
+	ht_pf_place_headers(&pf);
 	if (status == HT_OK)
 		status = put_about(&pf);
 	if (status == HT_OK)

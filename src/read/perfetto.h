@@ -113,7 +113,7 @@ struct ht_pf_writer {
 	uint64_t default_clock, default_track;
 	/* what its numbers stand for, until its state is cleared */
 	struct ht_map64 texts[HT_PF_N_KINDS]; /* by iid: string id */
-	struct ht_map64 jsons;                /* iids of values that are JSON texts */
+	struct ht_map64 jsons;                /* by iid of a value: 1 when its text is JSON */
 	struct ht_map64 gpus;   /* by iid of a descriptor of counters: the GPU that it is of */
 	struct ht_map64 clocks; /* incremental ones: index into increments */
 	int64_t last_number;
@@ -142,6 +142,7 @@ struct ht_pf {
 	char version[64]; /* of the program that wrote it, when that is ours */
 	int64_t zero_ns;  /* of ours */
 	uint16_t n_documents;
+	size_t first_header; /* of the file, among those of the trace */
 	bool has_root; /* times are on the clock of the world */
 	struct ht_map64 writer_of, track_of, clock_of, column_of, layout_of;
 	struct ht_map64 tree_names; /* of processes and threads, by pid and tid */
@@ -270,6 +271,9 @@ struct ht_pf_header {
 };
 void ht_pf_header(struct ht_pf *pf, const struct ht_wire_field *key,
         const struct ht_wire_field *value, struct ht_pf_header place);
+/* When all packets are read: a document of the file as one of the trace; the last one for those that the file has not. */
+uint16_t ht_pf_document(const struct ht_pf *pf, uint16_t document);
+void ht_pf_place_headers(struct ht_pf *pf);
 
 /* ---- clocks ---- */
 

@@ -107,8 +107,7 @@ static void put_field(
 		break;
 	default:
 		ht_pf_put_arg(pf, key,
-		        ht_map64_find(&w->jsons, field->value) == HT_NONE ? HT_ARG_STR
-		                                                          : HT_ARG_JSON,
+		        ht_map64_find(&w->jsons, field->value) == 1 ? HT_ARG_JSON : HT_ARG_STR,
 		        ht_pf_text(pf, w, HT_PF_KIND_VALUE, field->value));
 		break;
 	}
@@ -155,8 +154,7 @@ void ht_pf_header(struct ht_pf *pf, const struct ht_wire_field *key,
 {
 	char room[HT_EMIT_PIECE * 8];
 	struct ht_emit emit;
-	struct ht_header header = { .document =
-		                            (uint16_t)(pf->builder->n_documents + place.document),
+	struct ht_header header = { .document = place.document,
 		.after_events = place.after_events };
 	pf->text.n = 0;
 	ht_emit_begin(&emit, pf->ctx, append, pf, room, sizeof room);
@@ -176,4 +174,17 @@ void ht_pf_header(struct ht_pf *pf, const struct ht_wire_field *key,
 	pf->failed |=
 	        header.key == HT_NO_STR || header.value == HT_NO_STR ||
 	        !HT_VEC_PUSH(pf->ctx->mem, &pf->builder->all.headers, struct ht_header, header);
+}
+
+uint16_t ht_pf_document(const struct ht_pf *pf, uint16_t document)
+{
+	uint16_t last = (uint16_t)(pf->n_documents - 1);
+	return (uint16_t)(pf->builder->n_documents + (document < last ? document : last));
+}
+
+void ht_pf_place_headers(struct ht_pf *pf)
+{
+	struct ht_header *headers = pf->builder->all.headers.data;
+	for (size_t i = pf->first_header; i < pf->builder->all.headers.n; i++)
+		headers[i].document = ht_pf_document(pf, headers[i].document);
 }

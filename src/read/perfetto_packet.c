@@ -4,6 +4,8 @@
  */
 #include "read/perfetto.h"
 
+#include "json/json_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +75,16 @@ static void take_text(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_
 	if (wire.bad || text == HT_NO_STR)
 		return;
 	ht_pf_text_put(pf, w, kind, iid, text);
-	pf->failed |= is_json && !ht_map64_put(pf->ctx->mem, &w->jsons, iid, 0);
+	if (kind != HT_PF_KIND_VALUE)
+		return;
+	if (is_json) {
+		size_t n;
+		const char *json = ht_rows_text_at(&pf->rows, text, &n);
+		is_json = ht_json_valid(json, n);
+	}
+	/* the number may have been that of another text */
+	if (is_json || ht_map64_find(&w->jsons, iid) != HT_NONE)
+		pf->failed |= !ht_map64_put(pf->ctx->mem, &w->jsons, iid, is_json);
 }
 
 static void take_texts(
@@ -223,7 +234,10 @@ static void take_own_id(
 		break;
 	case HT_PF_TRACK_OWN_PID_TEXT: line->pid_text = text; break;
 	case HT_PF_TRACK_OWN_TID_TEXT: line->tid_text = text; break;
-	default: line->document = (uint16_t)field->value; break;
+	default:
+		line->document =
+		        (uint16_t)(field->value < UINT16_MAX ? field->value : UINT16_MAX);
+		break;
 	}
 }
 
@@ -499,7 +513,9 @@ static void take_attribute(struct ht_pf *pf, const struct ht_wire_field *attribu
 		else if (field.number == HT_PF_ATTRIBUTE_NUMBER)
 			value = field;
 		else if (field.number == HT_PF_ATTRIBUTE_OWN_PLACE)
-			place = (struct ht_pf_header){ true, (uint16_t)(field.value >> 1),
+			place = (struct ht_pf_header){ true,
+				(uint16_t)(field.value >> 1 < UINT16_MAX ? field.value >> 1
+				                                         : UINT16_MAX),
 				field.value & 1 };
 	if (wire.bad || !key.bytes || !value.number) {
 		ht_pf_count(pf, HT_STAT_header_lost);

@@ -184,7 +184,7 @@ static void put_arg(struct making *m, const struct ht_pf_arg *arg, bool top_leve
 static void set_track(struct making *m, const struct ht_pf_line *line)
 {
 	struct ht_track_key *track = &m->rows->worker.track;
-	track->document = (uint16_t)(m->pf->builder->n_documents + line->document);
+	track->document = ht_pf_document(m->pf, line->document);
 	if (line->has_pid) {
 		track->pid = line->pid;
 		track->pid_type = HT_ID_INT;
@@ -328,9 +328,9 @@ static void put_agent(struct making *m, const struct ht_pf_record *r, const stru
 		put_more(m, m->stream, queue);
 	}
 	const struct ht_pf_arg *args = args_of(m, r);
-	for (uint32_t i = 0; i < r->n_args; i++)
-		if (args[i].key == m->corr_id && args[i].type == HT_ARG_I64 &&
-		        !has_arg(m, r, m->correlation))
+	bool has_correlation = has_arg(m, r, m->correlation);
+	for (uint32_t i = 0; i < r->n_args && !has_correlation; i++)
+		if (args[i].key == m->corr_id && args[i].type == HT_ARG_I64)
 			put_more(m, m->correlation, (int64_t)args[i].value);
 }
 
@@ -524,6 +524,12 @@ static void convert_times(struct making *m)
 	}
 }
 
+static uint16_t document_of(const struct making *m, const struct ht_pf_record *r)
+{
+	return ht_pf_document(
+	        m->pf, r->track == HT_NONE ? 0 : ht_pf_line(m->pf, r->track)->document);
+}
+
 static enum ht_status order_rows(struct making *m, struct ht_arena *arena)
 {
 	struct ht_pf *pf = m->pf;
@@ -544,7 +550,14 @@ static enum ht_status order_rows(struct making *m, struct ht_arena *arena)
 		keys[m->n] = pf->is_own ? (uint64_t)r->number : i;
 		m->order[m->n++] = i;
 	}
-	return ht_sort_keys(pf->ctx->mem, keys, m->order, m->n) ? HT_OK : ht_fail_nomem(pf->ctx);
+	bool ok = ht_sort_keys(pf->ctx->mem, keys, m->order, m->n);
+	if (pf->n_documents > 1) {
+		/* rows of a document are together, whatever their numbers say */
+		for (size_t i = 0; i < m->n; i++)
+			keys[i] = document_of(m, &m->records[m->order[i]]);
+		ok = ok && ht_sort_keys(pf->ctx->mem, keys, m->order, m->n);
+	}
+	return ok ? HT_OK : ht_fail_nomem(pf->ctx);
 }
 
 static void find_words(struct making *m)

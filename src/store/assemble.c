@@ -502,6 +502,13 @@ static enum ht_status join_tracks(struct assembly *a)
 
 /* ---- the rest ---- */
 
+static int compare_headers(const void *x, const void *y)
+{
+	const struct ht_header *a = x, *b = y;
+	return (a->document > b->document) - (a->document < b->document);
+}
+
+/* By document: a file may name the later one first. */
 static enum ht_status join_headers(struct assembly *a)
 {
 	size_t n = a->all->headers.n;
@@ -511,6 +518,7 @@ static enum ht_status join_headers(struct assembly *a)
 		return ht_fail_nomem(a->ctx);
 	if (n)
 		memcpy(out, a->all->headers.data, n * sizeof *out);
+	ht_sort_items(a->ctx->mem, out, n, sizeof *out, compare_headers);
 	return HT_OK;
 }
 

@@ -13,6 +13,7 @@
  */
 #include "write/trace_format.h"
 
+#include "base/search.h"
 #include "json/events_key.h"
 
 #include "store/shape.h"
@@ -354,6 +355,13 @@ static void put_header(struct ht_trace_out *out, const struct ht_header *header)
 	        ht_str_len(out->trace, header->value));
 }
 
+/* Headers are by document: the first of one. */
+static size_t first_header(const struct ht_trace *t, uint16_t document)
+{
+	return HT_LOWER_BOUND(
+	        i, t->more->n_headers, t->more->headers[i].document < document);
+}
+
 static void write_open(struct ht_trace_out *out, uint16_t document, const char *more_header)
 {
 	const struct ht_trace *t = out->trace;
@@ -364,8 +372,9 @@ static void write_open(struct ht_trace_out *out, uint16_t document, const char *
 		ht_emit_string(out->emit, out->made_from, strlen(out->made_from));
 		HT_EMIT(out->emit, ",\n");
 	}
-	for (size_t i = 0; i < t->more->n_headers; i++)
-		if (t->more->headers[i].document == document && !t->more->headers[i].after_events) {
+	for (size_t i = first_header(t, document);
+	        i < t->more->n_headers && t->more->headers[i].document == document; i++)
+		if (!t->more->headers[i].after_events) {
 			put_header(out, &t->more->headers[i]);
 			HT_EMIT(out->emit, ",\n");
 		}
@@ -377,8 +386,9 @@ static void write_close(struct ht_trace_out *out, uint16_t document)
 {
 	const struct ht_trace *t = out->trace;
 	HT_EMIT(out->emit, "\n]");
-	for (size_t i = 0; i < t->more->n_headers; i++)
-		if (t->more->headers[i].document == document && t->more->headers[i].after_events) {
+	for (size_t i = first_header(t, document);
+	        i < t->more->n_headers && t->more->headers[i].document == document; i++)
+		if (t->more->headers[i].after_events) {
 			HT_EMIT(out->emit, ",\n");
 			put_header(out, &t->more->headers[i]);
 		}
