@@ -71,33 +71,69 @@ static enum ht_status read_frames(struct ht_nsys *n, struct ht_vec *frames)
 	return status;
 }
 
-/* The names of a chain, one a line, as far as they fit; *ret_name is the innermost. */
-static uint32_t chain_text(
-        struct ht_nsys *n, const struct ht_vec *frames, int64_t chain, uint32_t *ret_name)
+/* What is known of a chain: many samples may have one. */
+struct chain {
+	int64_t id;
+	size_t first_frame;
+	uint32_t text, name; /* HT_NO_STR: it has none */
+	bool is_known;
+};
+
+static enum ht_status list_chains(
+        struct ht_nsys *n, const struct ht_vec *frames, struct ht_vec *chains)
+{
+	const struct frame *list = frames->data;
+	for (size_t i = 0; i < frames->n; i++) {
+		struct chain chain = { list[i].chain, i, HT_NO_STR, HT_NO_STR, false };
+		if (i && list[i - 1].chain == list[i].chain)
+			continue;
+		if (!HT_VEC_PUSH(n->db.builder->mem, chains, struct chain, chain))
+			return ht_fail_nomem(n->db.ctx);
+	}
+	return HT_OK;
+}
+
+/* The names of a chain, one a line, as far as they fit, and the innermost. */
+static void name_chain(struct ht_nsys *n, const struct ht_vec *frames, struct chain *chain)
 {
 	const struct frame *list = frames->data;
 	char text[8192];
 	size_t length = 0;
-	for (size_t i = HT_LOWER_BOUND(at, frames->n, list[at].chain < chain);
-	        i < frames->n && list[i].chain == chain; i++) {
+	for (size_t i = chain->first_frame; i < frames->n && list[i].chain == chain->id; i++) {
 		const struct ht_db_word *word = ht_db_words_find(&n->db.strings, list[i].symbol);
 		if (!word || length + word->n + 2 > sizeof text)
 			continue;
 		if (!length)
-			*ret_name = ht_rows_text(&n->db.rows, word->text, word->n);
+			chain->name = ht_rows_text(&n->db.rows, word->text, word->n);
 		else
 			text[length++] = '\n';
 		memcpy(text + length, word->text, word->n);
 		length += word->n;
 	}
-	return length ? ht_rows_text(&n->db.rows, text, length) : HT_NO_STR;
+	if (length)
+		chain->text = ht_rows_text(&n->db.rows, text, length);
+	chain->is_known = true;
+}
+
+/* NULL: no frames are known of it. */
+static const struct chain *find_chain(
+        struct ht_nsys *n, const struct ht_vec *frames, const struct ht_vec *chains, int64_t id)
+{
+	struct chain *list = chains->data;
+	size_t i = HT_LOWER_BOUND(at, chains->n, list[at].id < id);
+	if (i == chains->n || list[i].id != id)
+		return NULL;
+	if (!list[i].is_known)
+		name_chain(n, frames, &list[i]);
+	return &list[i];
 }
 
 enum { P_START, P_NO_END, P_ID, P_TID, P_CPU, P_CYCLES };
 static const char *const sample_columns[] = { "start", "none", "id", "globalTid", "cpu",
 	"cpuCycles", NULL };
 
-static enum ht_status put_samples(struct ht_nsys *n, const struct ht_vec *frames)
+static enum ht_status put_samples(
+        struct ht_nsys *n, const struct ht_vec *frames, const struct ht_vec *chains)
 {
 	uint32_t arg = ht_nsys_text_arg(n, "Call stack");
 	uint32_t unknown = ht_rows_text(&n->db.rows, "CPU sample", 10);
@@ -106,13 +142,14 @@ static enum ht_status put_samples(struct ht_nsys *n, const struct ht_vec *frames
 	HT_TRY(ht_nsys_select(n, "COMPOSITE_EVENTS", sample_columns, "globalTid", &query));
 	while (ht_db_next(&n->db, query, &status)) {
 		int64_t tid = ht_db_i64(query, P_TID, 0);
-		uint32_t name = unknown;
-		uint32_t stack = chain_text(n, frames, ht_db_i64(query, P_ID, -1), &name);
+		const struct chain *chain =
+		        find_chain(n, frames, chains, ht_db_i64(query, P_ID, -1));
+		uint32_t name = chain && chain->name != HT_NO_STR ? chain->name : unknown;
 		if (!begin_instant(n, query, 'i', HT_NSYS_CAT_SAMPLE, name, ht_nsys_pid(tid),
 		            ht_nsys_tid(tid)))
 			continue;
-		if (stack != HT_NO_STR)
-			ht_row_put(&n->db.rows, arg, stack);
+		if (chain && chain->text != HT_NO_STR)
+			ht_row_put(&n->db.rows, arg, chain->text);
 		ht_nsys_put_cell(n, HT_NSYS_CPU, query, P_CPU);
 		ht_nsys_put_cell(n, HT_NSYS_CYCLES, query, P_CYCLES);
 		status = ht_nsys_end(n);
@@ -123,10 +160,13 @@ static enum ht_status put_samples(struct ht_nsys *n, const struct ht_vec *frames
 
 static enum ht_status read_samples(struct ht_nsys *n)
 {
-	struct ht_vec frames = { 0 };
+	struct ht_vec frames = { 0 }, chains = { 0 };
 	enum ht_status status = read_frames(n, &frames);
 	if (status == HT_OK)
-		status = put_samples(n, &frames);
+		status = list_chains(n, &frames, &chains);
+	if (status == HT_OK)
+		status = put_samples(n, &frames, &chains);
+	ht_vec_free(n->db.builder->mem, &chains, sizeof(struct chain));
 	ht_vec_free(n->db.builder->mem, &frames, sizeof(struct frame));
 	return status;
 }

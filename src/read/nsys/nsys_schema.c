@@ -19,8 +19,9 @@
 
 /* Larger payloads than any that is of use here. */
 #define MAX_PAYLOAD_BYTES 1024
-/* Libraries register a few dozen fields; a file may claim more. */
+/* Libraries register a few dozen fields; a file may claim more, and for one schema more than its payload has bytes. */
 #define MAX_FIELDS 65536
+#define MAX_OF_ONE MAX_PAYLOAD_BYTES
 /* Ids from here on are of schemas and enumerations, not of types. */
 #define FIRST_SCHEMA_ID ((int64_t)1 << 24)
 #define HEADER_BYTES    32
@@ -30,8 +31,13 @@
 struct field {
 	int64_t domain, schema, index;
 	int64_t type, flags, offset; /* HT_NO_I64: behind the one before */
-	int64_t payload_bytes;       /* of the whole schema, HT_NO_I64: it does not say */
+	int64_t payload_bytes;       /* of the first: the whole schema's, HT_NO_I64: it does not say */
 	const char *name;            /* as JSON text, without quotes */
+};
+
+/* A schema by how long it is. */
+struct sized {
+	int64_t domain, n_bytes, schema;
 };
 
 struct value_name {
@@ -62,13 +68,14 @@ static enum form form_of(int64_t type, size_t *ret_bytes)
 void ht_nsys_schemas_init(struct ht_nsys_schemas *s, struct ht_mem *mem)
 {
 	s->is_read = false;
-	s->fields = s->names = (struct ht_vec){ 0 };
+	s->fields = s->sizes = s->names = (struct ht_vec){ 0 };
 	ht_arena_init(&s->arena, mem);
 }
 
 void ht_nsys_schemas_done(struct ht_nsys_schemas *s, struct ht_mem *mem)
 {
 	ht_vec_free(mem, &s->fields, sizeof(struct field));
+	ht_vec_free(mem, &s->sizes, sizeof(struct sized));
 	ht_vec_free(mem, &s->names, sizeof(struct value_name));
 	ht_arena_done(&s->arena);
 }
@@ -85,6 +92,7 @@ static char *json_text(struct ht_arena *arena, const char *text, size_t n)
 	return out;
 }
 
+/* As long as it may be printed: of a longer one it is enough that it does not fit. */
 static char *cell_text(
         struct ht_nsys *n, struct ht_nsys_schemas *s, sqlite3_stmt *query, int column)
 {
@@ -95,7 +103,7 @@ static char *cell_text(
 	if (id == HT_NO_STR)
 		return NULL;
 	text = ht_rows_text_at(&n->db.rows, id, &n_text);
-	return json_text(&s->arena, text, n_text);
+	return json_text(&s->arena, text, n_text < sizeof s->text ? n_text : sizeof s->text);
 }
 
 static int compare_fields(const void *x, const void *y)
@@ -104,6 +112,14 @@ static int compare_fields(const void *x, const void *y)
 	int order = ht_order_i64(a->domain, b->domain);
 	order = order ? order : ht_order_i64(a->schema, b->schema);
 	return order ? order : ht_order_i64(a->index, b->index);
+}
+
+static int compare_sizes(const void *x, const void *y)
+{
+	const struct sized *a = x, *b = y;
+	int order = ht_order_i64(a->domain, b->domain);
+	order = order ? order : ht_order_i64(a->n_bytes, b->n_bytes);
+	return order ? order : ht_order_i64(a->schema, b->schema);
 }
 
 static int compare_names(const void *x, const void *y)
@@ -160,7 +176,7 @@ static enum ht_status read_fields(struct ht_nsys *n, struct ht_nsys_schemas *s)
 	return status;
 }
 
-/* The fields of a schema, in order; *ret_n is 0 when it is not there. */
+/* The fields of a schema, in order, as many as are read; *ret_n is 0 when it is not there. */
 static struct field *fields_of(
         const struct ht_nsys_schemas *s, int64_t domain, int64_t schema, size_t *ret_n)
 {
@@ -168,7 +184,8 @@ static struct field *fields_of(
 	             key = { .domain = domain, .schema = schema, .index = INT64_MIN };
 	size_t first = HT_LOWER_BOUND(at, s->fields.n, compare_fields(&all[at], &key) < 0),
 	       end = first;
-	while (end < s->fields.n && all[end].domain == domain && all[end].schema == schema)
+	while (end < s->fields.n && end - first < MAX_OF_ONE && all[end].domain == domain &&
+	        all[end].schema == schema)
 		end++;
 	*ret_n = end - first;
 	return all ? all + first : NULL;
@@ -184,11 +201,25 @@ static enum ht_status read_sizes(struct ht_nsys *n, struct ht_nsys_schemas *s)
 		size_t n_fields;
 		struct field *fields =
 		        fields_of(s, ht_db_i64(query, 0, 0), ht_db_i64(query, 1, 0), &n_fields);
-		for (size_t i = 0; i < n_fields; i++)
-			fields[i].payload_bytes = ht_db_i64(query, 2, HT_NO_I64);
+		if (n_fields)
+			fields->payload_bytes = ht_db_i64(query, 2, HT_NO_I64);
 	}
 	sqlite3_finalize(query);
 	return status;
+}
+
+static enum ht_status sort_sizes(struct ht_nsys *n, struct ht_nsys_schemas *s)
+{
+	const struct field *all = s->fields.data;
+	for (size_t i = 0; i < s->fields.n; i++) {
+		struct sized one = { all[i].domain, all[i].payload_bytes, all[i].schema };
+		if (one.n_bytes != HT_NO_I64 &&
+		        !HT_VEC_PUSH(n->db.builder->mem, &s->sizes, struct sized, one))
+			return ht_fail_nomem(n->db.ctx);
+	}
+	ht_sort_items(n->db.builder->mem, s->sizes.data, s->sizes.n, sizeof(struct sized),
+	        compare_sizes);
+	return HT_OK;
 }
 
 /* Every process registers its schemas: each field is there several times. The first counts. */
@@ -213,6 +244,7 @@ static enum ht_status read_schemas(struct ht_nsys *n, struct ht_nsys_schemas *s)
 	        compare_fields);
 	unite_fields(s);
 	HT_TRY(read_sizes(n, s));
+	HT_TRY(sort_sizes(n, s));
 	HT_TRY(read_names(n, s));
 	ht_sort_items(n->db.builder->mem, s->names.data, s->names.n, sizeof(struct value_name),
 	        compare_names);
@@ -274,17 +306,13 @@ static bool has_header(const unsigned char *bytes, size_t n, int64_t domain, int
 /* The only schema of a domain that is so long, HT_NO_I64: none, or several. */
 static int64_t schema_by_size(const struct ht_nsys_schemas *s, int64_t domain, size_t n)
 {
-	const struct field *all = s->fields.data;
-	int64_t found = HT_NO_I64;
-	for (size_t i = 0; i < s->fields.n; i++) {
-		if (all[i].domain != domain || all[i].payload_bytes != (int64_t)n ||
-		        all[i].schema == found)
-			continue;
-		if (found != HT_NO_I64)
-			return HT_NO_I64;
-		found = all[i].schema;
-	}
-	return found;
+	const struct sized *all = s->sizes.data,
+	                   key = { .domain = domain, .n_bytes = (int64_t)n, .schema = INT64_MIN };
+	size_t first = HT_LOWER_BOUND(at, s->sizes.n, compare_sizes(&all[at], &key) < 0), end = first;
+	while (end < s->sizes.n && end - first < 2 && all[end].domain == domain &&
+	        all[end].n_bytes == (int64_t)n)
+		end++;
+	return end - first == 1 ? all[first].schema : HT_NO_I64;
 }
 
 size_t ht_nsys_schema_payload(

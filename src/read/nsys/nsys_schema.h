@@ -15,7 +15,7 @@
 
 struct ht_nsys_schemas {
 	bool is_read;
-	struct ht_vec fields, names; /* struct field, struct value_name */
+	struct ht_vec fields, sizes, names; /* struct field, struct sized, struct value_name */
 	struct ht_arena arena;
 	char text[4096];
 };
