@@ -161,6 +161,7 @@ struct ht_pf {
 	struct ht_vec links;        /* struct ht_pf_link, by clock and time */
 	uint32_t n_snapshots;
 	uint64_t n_inflated, n_file;
+	uint64_t n_repeated; /* bytes of texts with numbers that are parts of others */
 	bool failed; /* out of memory */
 };
 
@@ -198,6 +199,10 @@ void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_ki
         uint64_t iid, uint32_t text);
 uint32_t ht_pf_text(
         struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid);
+/* The same as a part of a larger text, whose other parts have n_repeated bytes: a few bytes of a file may stand for much. The number where that
+ * would be more than a text, or the texts of the file, may have. */
+const char *ht_pf_text_in(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
+        uint64_t iid, uint64_t *n_repeated, size_t *ret_n);
 /* The track of a uuid, added when it is new; HT_NONE when out of memory. */
 uint32_t ht_pf_track(struct ht_pf *pf, uint64_t uuid);
 struct ht_pf_line *ht_pf_line(struct ht_pf *pf, uint32_t track);

@@ -22,18 +22,19 @@ void ht_pf_put_arg(struct ht_pf *pf, uint32_t key, enum ht_arg_type type, uint64
 struct texts {
 	struct ht_pf *pf;
 	struct ht_pf_writer *w;
+	uint64_t n_repeated;
 };
 
 static const char *key_text(void *user, uint64_t iid, size_t *ret_n)
 {
 	struct texts *t = user;
-	return ht_rows_text_at(&t->pf->rows, ht_pf_text(t->pf, t->w, HT_PF_KIND_KEY, iid), ret_n);
+	return ht_pf_text_in(t->pf, t->w, HT_PF_KIND_KEY, iid, &t->n_repeated, ret_n);
 }
 
 static const char *value_text(void *user, uint64_t iid, size_t *ret_n)
 {
 	struct texts *t = user;
-	return ht_rows_text_at(&t->pf->rows, ht_pf_text(t->pf, t->w, HT_PF_KIND_VALUE, iid), ret_n);
+	return ht_pf_text_in(t->pf, t->w, HT_PF_KIND_VALUE, iid, &t->n_repeated, ret_n);
 }
 
 static enum ht_status append(void *user, const void *bytes, size_t n)
@@ -53,7 +54,7 @@ static void put_nested(struct ht_pf *pf, struct ht_pf_writer *w, uint32_t key,
         const unsigned char *bytes, size_t n)
 {
 	char room[HT_EMIT_PIECE * 8];
-	struct texts user = { pf, w };
+	struct texts user = { pf, w, 0 };
 	struct ht_annotation_texts texts = { &user, key_text, value_text };
 	struct ht_emit emit;
 	pf->text.n = 0;

@@ -309,6 +309,7 @@ void ht_pf_stack(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_
 	struct ht_wire_field field;
 	uint64_t iid = 0, frames[MAX_FRAMES];
 	struct stack_text s = { .n = 0 };
+	uint64_t n_repeated = 0;
 	uint32_t n = 0;
 	while (ht_wire_next(&wire, &field))
 		if (field.number == HT_PF_IID)
@@ -317,11 +318,10 @@ void ht_pf_stack(struct ht_pf *pf, struct ht_pf_writer *w, const struct ht_wire_
 			frames[n++ % MAX_FRAMES] = field.value;
 	if (wire.bad)
 		return;
-	for (uint32_t i = 0; i < n && i < MAX_FRAMES; i++) {
+	for (uint32_t i = 0; i < n && i < MAX_FRAMES && !s.is_full; i++) {
 		size_t n_name;
-		const char *name = ht_rows_text_at(&pf->rows,
-		        ht_pf_text(pf, w, HT_PF_KIND_FRAME, frames[(n - 1 - i) % MAX_FRAMES]),
-		        &n_name);
+		const char *name = ht_pf_text_in(pf, w, HT_PF_KIND_FRAME,
+		        frames[(n - 1 - i) % MAX_FRAMES], &n_repeated, &n_name);
 		add_frame(&s, name, n_name);
 	}
 	ht_pf_text_put(pf, w, HT_PF_KIND_STACK, iid, ht_rows_text(&pf->rows, s.text, s.n));

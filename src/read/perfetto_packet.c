@@ -39,16 +39,40 @@ static void clear_state(struct ht_pf_writer *w)
 	w->is_valid = true;
 }
 
+static uint32_t number_text(struct ht_pf *pf, uint64_t iid)
+{
+	char text[40];
+	ht_pf_count(pf, HT_STAT_unknown_iid);
+	int n = snprintf(text, sizeof text, "<iid %llu>", (unsigned long long)iid);
+	return ht_rows_text(&pf->rows, text, (size_t)n);
+}
+
 uint32_t ht_pf_text(
         struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind, uint64_t iid)
 {
 	uint32_t text = ht_map64_find(&w->texts[kind], iid);
-	char unknown[40];
-	if (text != HT_NONE)
+	return text != HT_NONE ? text : number_text(pf, iid);
+}
+
+/* Texts that others are made of may come to so many bytes in one, and to so many times the file in all. */
+#define MAX_REPEATED_IN_ONE ((uint64_t)1 << 20)
+#define MAX_REPEATED        ((uint64_t)16 << 20)
+#define MAX_REPEATED_RATIO  64
+/* Of shorter ones the number is as long. */
+#define MIN_REPEATED 40
+
+const char *ht_pf_text_in(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,
+        uint64_t iid, uint64_t *n_repeated, size_t *ret_n)
+{
+	const char *text = ht_rows_text_at(&pf->rows, ht_pf_text(pf, w, kind, iid), ret_n);
+	if (*ret_n < MIN_REPEATED)
 		return text;
-	ht_pf_count(pf, HT_STAT_unknown_iid);
-	int n = snprintf(unknown, sizeof unknown, "<iid %llu>", (unsigned long long)iid);
-	return ht_rows_text(&pf->rows, unknown, (size_t)n);
+	if (*ret_n + *n_repeated > MAX_REPEATED_IN_ONE ||
+	        *ret_n + pf->n_repeated > MAX_REPEATED + pf->n_file * MAX_REPEATED_RATIO)
+		return ht_rows_text_at(&pf->rows, number_text(pf, iid), ret_n);
+	*n_repeated += *ret_n;
+	pf->n_repeated += *ret_n;
+	return text;
 }
 
 void ht_pf_text_put(struct ht_pf *pf, struct ht_pf_writer *w, enum ht_pf_text_kind kind,

@@ -101,6 +101,31 @@ def test_headers_of_documents(meter, tmp_path):
     check_growth(meter, file, 60_000, "convert", "-o", tmp_path / "written.json")
 
 
+def of_nested(n):
+    """Lists that repeat a long text by its number."""
+    interned = message((29, message((1, 7), (2, "x" * n))))
+    return event(*((4, message((10, "k%d" % i), *[(12, message((17, 7)))] * 50, (12, message((4, i))))) for i in range(n // 100)),
+                 interned=interned)
+
+
+def of_stacks(n):
+    """Stacks of a function with a long name, and two that make each another one."""
+    functions = message(*((5, message((1, i + 1), (2, f"f{i}"))) for i in range(300)), (5, message((1, 1000), (2, "L" * 8000))))
+    frames = message(*((6, message((1, i), (2, i))) for i in [*range(1, 301), 1000]))
+    stacks = message(*((7, message((1, i + 1), (2, 1000), (2, i // 300 + 1), (2, i % 300 + 1))) for i in range(n)))
+    return event(interned=functions + frames + stacks)
+
+
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+@pytest.mark.parametrize("make, n", [(of_nested, 100_000), (of_stacks, 20_000)], ids=["lists", "stacks"])
+def test_repeated_texts(make, n, meter, tmp_path):
+    path = tmp_path / "t.pftrace"
+    path.write_bytes(make(n))
+    seconds, memory = measure(meter, "health", path)
+    assert seconds < 2 and memory < 160 << 20
+    assert b"unknown_iid" in support.output("health", path, "--format", "csv", "--columns", "check", "--no-cache")
+
+
 # ---- exports ----
 
 TABLES = """

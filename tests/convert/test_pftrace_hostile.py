@@ -111,3 +111,13 @@ def test_packets_go_on_behind_the_first_marker_that_has_one(tmp_path):
     path = write(tmp_path, thread(5, 1, 1, "t"), event(1, INSTANT, 5, (23, "a"), flags=0), b"\xff\xff", marker,
                  b"\x0a", bytes([len(rest)]), rest)
     assert [e["name"] for e in json_of(path, tmp_path)] == ["a", "b"]
+
+
+def test_a_list_repeats_a_text_by_its_number_up_to_a_bound(tmp_path):
+    """1 MiB of one list: three times 300,000 bytes, from then on the number; a short text is always there."""
+    text = "x" * 300_000
+    path = write(tmp_path, packet(
+        (8, 1000), (10, 1), (13, CLEAR), (12, message((29, message((1, 7), (2, text))), (29, message((1, 8), (2, "short"))))),
+        (11, message((9, INSTANT), (11, 5), (23, "n"), (4, message((10, "k"), *[(12, message((17, 7)))] * 5, (12, message((17, 8)))))))))
+    assert json_of(path, tmp_path)[0]["args"] == {"k": [text] * 3 + ["<iid 7>"] * 2 + ["short"]}
+    assert health(path)["unknown_iid"] == 2
