@@ -311,7 +311,9 @@ static enum ht_status put_about(struct ht_pf *pf)
 static enum ht_status read_perfetto(struct ht_builder *builder, const struct ht_reading *reading)
 {
 	struct ht_vec file = { 0 };
-	struct ht_pf pf = { .ctx = builder->ctx, .builder = builder, .n_documents = 1,
+	struct ht_pf pf = { .ctx = builder->ctx,
+		.builder = builder,
+		.n_documents = 1,
 		.first_header = builder->all.headers.n };
 	ht_rows_init(&pf.rows, builder);
 	enum ht_status status = ht_source_read_all(pf.ctx, reading->source, SIZE_MAX / 2, &file);

@@ -143,7 +143,7 @@ struct ht_pf {
 	int64_t zero_ns;  /* of ours */
 	uint16_t n_documents;
 	size_t first_header; /* of the file, among those of the trace */
-	bool has_root; /* times are on the clock of the world */
+	bool has_root;       /* times are on the clock of the world */
 	struct ht_map64 writer_of, track_of, clock_of, column_of, layout_of;
 	struct ht_map64 tree_names; /* of processes and threads, by pid and tid */
 	struct ht_map64 started_by; /* correlation of the call that started GPU work, by event id */
@@ -162,7 +162,7 @@ struct ht_pf {
 	uint32_t n_snapshots;
 	uint64_t n_inflated, n_file;
 	uint64_t n_repeated; /* bytes of texts with numbers that are parts of others */
-	bool failed; /* out of memory */
+	bool failed;         /* out of memory */
 };
 
 void ht_pf_count(struct ht_pf *pf, enum ht_stat_code code);

@@ -259,8 +259,7 @@ static void take_own_id(
 	case HT_PF_TRACK_OWN_PID_TEXT: line->pid_text = text; break;
 	case HT_PF_TRACK_OWN_TID_TEXT: line->tid_text = text; break;
 	default:
-		line->document =
-		        (uint16_t)(field->value < UINT16_MAX ? field->value : UINT16_MAX);
+		line->document = (uint16_t)(field->value < UINT16_MAX ? field->value : UINT16_MAX);
 		break;
 	}
 }

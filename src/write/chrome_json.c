@@ -358,8 +358,7 @@ static void put_header(struct ht_trace_out *out, const struct ht_header *header)
 /* Headers are by document: the first of one. */
 static size_t first_header(const struct ht_trace *t, uint16_t document)
 {
-	return HT_LOWER_BOUND(
-	        i, t->more->n_headers, t->more->headers[i].document < document);
+	return HT_LOWER_BOUND(i, t->more->n_headers, t->more->headers[i].document < document);
 }
 
 static void write_open(struct ht_trace_out *out, uint16_t document, const char *more_header)

@@ -73,8 +73,8 @@ struct call_names {
 	struct ht_db_words of[2];
 };
 
-static enum ht_status know_call(struct ht_nsys *n, struct call_names *all, sqlite3_stmt *query,
-        struct call_name *ret_name)
+static enum ht_status know_call(
+        struct ht_nsys *n, struct call_names *all, sqlite3_stmt *query, struct call_name *ret_name)
 {
 	struct ht_db_words *names = &all->of[ht_db_i64(query, R_CLASS, 0) == 1];
 	int64_t key = ht_db_i64(query, R_NAME, -1);

@@ -31,8 +31,8 @@
 struct field {
 	int64_t domain, schema, index;
 	int64_t type, flags, offset; /* HT_NO_I64: behind the one before */
-	int64_t payload_bytes;       /* of the first: the whole schema's, HT_NO_I64: it does not say */
-	const char *name;            /* as JSON text, without quotes */
+	int64_t payload_bytes; /* of the first: the whole schema's, HT_NO_I64: it does not say */
+	const char *name;      /* as JSON text, without quotes */
 };
 
 /* A schema by how long it is. */
@@ -217,8 +217,8 @@ static enum ht_status sort_sizes(struct ht_nsys *n, struct ht_nsys_schemas *s)
 		        !HT_VEC_PUSH(n->db.builder->mem, &s->sizes, struct sized, one))
 			return ht_fail_nomem(n->db.ctx);
 	}
-	ht_sort_items(n->db.builder->mem, s->sizes.data, s->sizes.n, sizeof(struct sized),
-	        compare_sizes);
+	ht_sort_items(
+	        n->db.builder->mem, s->sizes.data, s->sizes.n, sizeof(struct sized), compare_sizes);
 	return HT_OK;
 }
 
@@ -308,7 +308,8 @@ static int64_t schema_by_size(const struct ht_nsys_schemas *s, int64_t domain, s
 {
 	const struct sized *all = s->sizes.data,
 	                   key = { .domain = domain, .n_bytes = (int64_t)n, .schema = INT64_MIN };
-	size_t first = HT_LOWER_BOUND(at, s->sizes.n, compare_sizes(&all[at], &key) < 0), end = first;
+	size_t first = HT_LOWER_BOUND(at, s->sizes.n, compare_sizes(&all[at], &key) < 0),
+	       end = first;
 	while (end < s->sizes.n && end - first < 2 && all[end].domain == domain &&
 	        all[end].n_bytes == (int64_t)n)
 		end++;
