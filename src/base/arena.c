@@ -5,6 +5,7 @@
 #include "base/arena.h"
 
 #include "base/mem.h"
+#include "base/poison.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,11 +27,17 @@ void ht_arena_cache_init(struct ht_arena_cache *spare, struct ht_mem *mem)
 	*spare = (struct ht_arena_cache){ .mem = mem };
 }
 
+static void free_block(struct ht_mem *mem, struct ht_arena_block *b)
+{
+	ht_unpoison(b, b->size);
+	ht_mem_free(mem, b, b->size);
+}
+
 static void free_blocks(struct ht_mem *mem, struct ht_arena_block *list)
 {
 	for (struct ht_arena_block *b = list, *older; b; b = older) {
 		older = b->older;
-		ht_mem_free(mem, b, b->size);
+		free_block(mem, b);
 	}
 }
 
@@ -43,7 +50,7 @@ void ht_arena_cache_done(struct ht_arena_cache *spare)
 static void give_spare(struct ht_arena_cache *spare, struct ht_arena_block *b)
 {
 	if (spare->mem->limit || b->size > HT_ARENA_CACHE_BYTES - spare->n_bytes) {
-		ht_mem_free(spare->mem, b, b->size);
+		free_block(spare->mem, b);
 		return;
 	}
 	b->older = spare->list;
@@ -147,6 +154,7 @@ static struct ht_arena_block *new_block(struct ht_arena *arena, size_t n)
 	}
 	b->older = arena->last;
 	b->used = BLOCK_HEADER;
+	ht_poison((char *)b + BLOCK_HEADER, b->size - BLOCK_HEADER);
 	return b;
 }
 
@@ -154,7 +162,7 @@ void *ht_arena_room(struct ht_arena *arena, size_t n_bytes)
 {
 	if (n_bytes > SIZE_MAX / 2)
 		return NULL;
-	size_t n = (n_bytes + 15) & ~(size_t)15;
+	size_t n = ((n_bytes + 15) & ~(size_t)15) + HT_RED_ZONE;
 	struct ht_arena_block *b = arena->last;
 	if (!b || b->size - b->used < n) {
 		if (arena->cancelled &&
@@ -166,6 +174,7 @@ void *ht_arena_room(struct ht_arena *arena, size_t n_bytes)
 		arena->last = b;
 	}
 	void *block = (char *)b + b->used;
+	ht_unpoison(block, n_bytes);
 	b->used += n;
 	return block;
 }
