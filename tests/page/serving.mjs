@@ -38,7 +38,16 @@ try {
     await page.mouse.click(box.x + 76 + wanted.tips[0].at * (box.width - 76 - 16), box.y + box.height - 30);
     await quiet(page);
     check("a click opens the annotation", new URL(page.url()).hash.includes("timeline") && page.url().includes("event=0"), true);
+    // while nobody knows yet whether the other run serves, nothing says that it does: the answer of the run before is no answer
+    await page.goto(at(run, "overview"));
+    await page.locator("nav.tabs a", { hasText: "Serving" }).waitFor();
+    let answer, asked;
+    const held = new Promise(done => { answer = done; }), comes = new Promise(done => { asked = done; });
+    await page.route(new RegExp(`runs/${encodeURIComponent(other)}/table/iterations`), async route => { asked(); await held; await route.continue(); });
     await page.goto(at(other, "overview"));
+    await comes;
+    check("tabs before the answer", (await tabs(page)).includes("Serving"), false);
+    answer();
     await quiet(page);
     check("tabs of a run that serves nobody", (await tabs(page)).includes("Serving"), false);
     check("errors", errors, []);
