@@ -21,3 +21,14 @@ size_t ht_json_escape(char *out, unsigned char code)
 	out[5] = hex[code & 15];
 	return 6;
 }
+
+char *ht_json_escape_text(char *out, const char *text)
+{
+	for (; *text; text++) {
+		if (ht_json_needs_escape((unsigned char)*text))
+			out += ht_json_escape(out, (unsigned char)*text);
+		else
+			*out++ = *text;
+	}
+	return out;
+}

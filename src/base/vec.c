@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra)
 {
 	if (vec->cap - vec->n >= extra)
@@ -20,6 +22,17 @@ bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, s
 		return false;
 	vec->data = data;
 	vec->cap = cap;
+	return true;
+}
+
+bool ht_vec_reach(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t n)
+{
+	if (n <= vec->n)
+		return true;
+	if (!ht_vec_reserve(mem, vec, elem_bytes, n - vec->n))
+		return false;
+	memset((char *)vec->data + vec->n * elem_bytes, 0, (n - vec->n) * elem_bytes);
+	vec->n = n;
 	return true;
 }
 

@@ -19,6 +19,8 @@ struct ht_vec {
 
 /* Room for extra more elements; false when out of memory. */
 bool ht_vec_reserve(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t extra);
+/* At least n elements, new ones of zeros; false when out of memory. */
+bool ht_vec_reach(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes, size_t n);
 void ht_vec_free(struct ht_mem *mem, struct ht_vec *vec, size_t elem_bytes);
 
 /* Append one value of type. Evaluates to false when out of memory. */

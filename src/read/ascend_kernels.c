@@ -10,6 +10,7 @@
 #include "read/ascend.h"
 
 #include "base/checked.h"
+#include "base/free_places.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/search.h"
@@ -47,8 +48,8 @@ struct reading {
 	bool packs;
 	struct task *tasks; /* by name, then time */
 	size_t n_tasks;
-	/* by task, and of one before and behind them: itself while it is free, else one that is nearer to the next free one on that side */
-	uint32_t *free_before, *free_behind;
+	void *free_room;
+	struct ht_free_places free; /* tasks that no row has */
 };
 
 static int compare_tasks(const void *x, const void *y)
@@ -61,11 +62,6 @@ static int compare_tasks(const void *x, const void *y)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static size_t n_places(size_t n_tasks)
-{
-	return n_tasks + 2;
-}
-
 /* The spans of the timeline without a category: tasks, and others that no row is named like. */
 static enum ht_status list_tasks(struct reading *r)
 {
@@ -75,9 +71,8 @@ static enum ht_status list_tasks(struct reading *r)
 	if (!all->n)
 		return HT_OK;
 	r->tasks = ht_mem_alloc(builder->mem, all->n * sizeof *r->tasks);
-	r->free_before = ht_mem_alloc(builder->mem, n_places(all->n) * sizeof(uint32_t));
-	r->free_behind = ht_mem_alloc(builder->mem, n_places(all->n) * sizeof(uint32_t));
-	if (!r->tasks || !r->free_before || !r->free_behind)
+	r->free_room = ht_mem_alloc(builder->mem, ht_free_places_bytes(all->n));
+	if (!r->tasks || !r->free_room)
 		return ht_fail_nomem(builder->ctx);
 	for (uint32_t row = 0; row < all->n; row++) {
 		uint32_t category;
@@ -88,24 +83,8 @@ static enum ht_status list_tasks(struct reading *r)
 			};
 	}
 	qsort(r->tasks, r->n_tasks, sizeof *r->tasks, compare_tasks);
-	for (uint32_t i = 0; i < n_places(r->n_tasks); i++)
-		r->free_before[i] = r->free_behind[i] = i;
+	r->free = ht_free_places(r->free_room, r->n_tasks);
 	return HT_OK;
-}
-
-/* The free place from one on, along these links, which become shorter on the way. */
-static uint32_t find_free(uint32_t *links, uint32_t place)
-{
-	while (links[place] != place)
-		place = links[place] = links[links[place]];
-	return place;
-}
-
-static void take_task(struct reading *r, const struct task *task)
-{
-	uint32_t place = (uint32_t)(task - r->tasks) + 1;
-	r->free_before[place] = place - 1;
-	r->free_behind[place] = place + 1;
 }
 
 /* The place, counted from 1, of the first task of a name from a time on. */
@@ -132,11 +111,11 @@ static const struct task *near_task(
 static const struct task *find_task(struct reading *r, uint32_t name, int64_t ts_ns)
 {
 	uint32_t place = place_of(r, name, ts_ns);
-	const struct task *behind = near_task(r, find_free(r->free_behind, place), name, ts_ns);
-	const struct task *before = near_task(r, find_free(r->free_before, place - 1), name, ts_ns);
+	const struct task *behind = near_task(r, ht_free_behind(&r->free, place), name, ts_ns);
+	const struct task *before = near_task(r, ht_free_before(&r->free, place - 1), name, ts_ns);
 	if (before)
-		before = near_task(r, find_free(r->free_behind, place_of(r, name, before->ts_ns)),
-		        name, ts_ns);
+		before = near_task(
+		        r, ht_free_behind(&r->free, place_of(r, name, before->ts_ns)), name, ts_ns);
 	if (!before || !behind)
 		return before ? before : behind;
 	return behind->ts_ns - ts_ns < ts_ns - before->ts_ns ? behind : before;
@@ -249,7 +228,7 @@ static enum ht_status put(void *user, const struct ht_csv *row)
 	bool has_stream = r->stream != SIZE_MAX && ht_ascend_i64(&cells[r->stream], &stream);
 	bool has_device = r->device != SIZE_MAX && ht_ascend_i64(&cells[r->device], &device);
 	if (task) {
-		take_task(r, task);
+		ht_free_take(&r->free, (uint32_t)(task - r->tasks) + 1);
 		ht_row_extend(&r->rows, task->row);
 	} else {
 		ht_row_begin(&r->rows, 'X', r->category, name);
@@ -283,8 +262,8 @@ static enum ht_status read_kernels(struct ht_builder *builder, const struct ht_r
 	ht_ascend_cells_done(r.cells);
 	ht_rows_done(&r.rows);
 	ht_mem_free(builder->mem, r.tasks, n_before * sizeof *r.tasks);
-	ht_mem_free(builder->mem, r.free_before, n_places(n_before) * sizeof(uint32_t));
-	ht_mem_free(builder->mem, r.free_behind, n_places(n_before) * sizeof(uint32_t));
+	if (r.free_room)
+		ht_mem_free(builder->mem, r.free_room, ht_free_places_bytes(n_before));
 	if (r.has_plan)
 		ht_ascend_plan_done(&r.plan);
 	builder->n_documents++;

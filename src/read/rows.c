@@ -116,24 +116,14 @@ static void begin_turn(struct ht_rows *rows)
 	}
 }
 
-static bool grow_columns(struct ht_rows *rows, uint32_t column)
-{
-	struct ht_vec *vec = &rows->row_of;
-	size_t n_new = (size_t)column + 1 - vec->n;
-	if (!ht_vec_reserve(rows->builder->mem, vec, sizeof(uint32_t), n_new)) {
-		rows->worker.out_of_memory = true;
-		return false;
-	}
-	memset((uint32_t *)vec->data + vec->n, 0, n_new * sizeof(uint32_t));
-	vec->n += n_new;
-	return true;
-}
-
 /* Note that it has a column; false when it had it before, or memory runs out. */
 static bool take_column(struct ht_rows *rows, uint32_t column)
 {
-	if (column >= rows->row_of.n && !grow_columns(rows, column))
+	if (!ht_vec_reach(
+	            rows->builder->mem, &rows->row_of, sizeof(uint32_t), (size_t)column + 1)) {
+		rows->worker.out_of_memory = true;
 		return false;
+	}
 	uint32_t *of = (uint32_t *)rows->row_of.data + column;
 	bool is_new = *of != rows->turn;
 	*of = rows->turn;

@@ -151,17 +151,10 @@ static bool are_frames(const struct ht_snap *s, const ht_pk *items, size_t n)
 /* What is known of a list, which many records can share; NULL when out of memory. A list that has items keeps its number. */
 static struct ht_snap_known *known_of(struct ht_snap *s, ht_pk list)
 {
-	struct ht_vec *known = &s->known;
 	size_t object = ht_pk_payload(list);
-	if (object >= known->n) {
-		size_t n_new = object + 1 - known->n;
-		if (!ht_vec_reserve(s->ctx->mem, known, sizeof(struct ht_snap_known), n_new))
-			return NULL;
-		memset((struct ht_snap_known *)known->data + known->n, 0,
-		        n_new * sizeof(struct ht_snap_known));
-		known->n += n_new;
-	}
-	return (struct ht_snap_known *)known->data + object;
+	if (!ht_vec_reach(s->ctx->mem, &s->known, sizeof(struct ht_snap_known), object + 1))
+		return NULL;
+	return (struct ht_snap_known *)s->known.data + object;
 }
 
 /* The stack of a value of frames; none when it is no list of frames. */

@@ -305,19 +305,6 @@ static void put_comm(const struct listing *l, uint32_t row)
 	}
 }
 
-/* A name as a JSON string, with room for it; returns its end. */
-static char *quote(char *at, const char *name)
-{
-	*at++ = '"';
-	for (; *name; name++)
-		if (ht_json_needs_escape((unsigned char)*name))
-			at += ht_json_escape(at, (unsigned char)*name);
-		else
-			*at++ = *name;
-	*at++ = '"';
-	return at;
-}
-
 /* Attributes without a column, as an object. */
 static void put_others(const struct listing *l, const struct ht_et_node *node)
 {
@@ -334,9 +321,9 @@ static void put_others(const struct listing *l, const struct ht_et_node *node)
 			known |= !strcmp(name, comm_attrs[k]);
 		if (known)
 			continue;
-		at += snprintf(at, n_bytes - (size_t)(at - text), n++ ? ", " : "{");
-		at = quote(at, name);
-		at += snprintf(at, n_bytes - (size_t)(at - text), ": %s",
+		at += snprintf(at, n_bytes - (size_t)(at - text), n++ ? ", \"" : "{\"");
+		at = ht_json_escape_text(at, name);
+		at += snprintf(at, n_bytes - (size_t)(at - text), "\": %s",
 		        ht_et_str(l->et, attrs[i].value));
 	}
 	if (n) {

@@ -335,13 +335,7 @@ static const char *spell_json(struct ht_run *run, const struct ht_sequence *sequ
 	        ht_arena_alloc(run->scratch, HT_JSON_ESCAPE_BYTES * strlen(sequence->pattern) + 1);
 	if (!quoted)
 		return NULL;
-	char *at = quoted;
-	for (const char *c = sequence->pattern; *c; c++) {
-		if (ht_json_needs_escape((unsigned char)*c))
-			at += ht_json_escape(at, (unsigned char)*c);
-		else
-			*at++ = *c;
-	}
+	ht_json_escape_text(quoted, sequence->pattern);
 	return ht_arena_printf(
 	        run->scratch, "{\"%s\": %llu}", quoted, (unsigned long long)sequence->count);
 }

@@ -309,19 +309,11 @@ struct json {
 
 static const char *quoted(struct ht_arena *arena, const char *text)
 {
-	size_t n = strlen(text), n_out = 0;
-	char *out = ht_arena_alloc(arena, n * HT_JSON_ESCAPE_BYTES + 3);
+	char *out = ht_arena_alloc(arena, strlen(text) * HT_JSON_ESCAPE_BYTES + 3);
 	if (!out)
 		return NULL;
-	out[n_out++] = '"';
-	for (size_t i = 0; i < n; i++) {
-		if (ht_json_needs_escape((unsigned char)text[i]))
-			n_out += ht_json_escape(out + n_out, (unsigned char)text[i]);
-		else
-			out[n_out++] = text[i];
-	}
-	out[n_out++] = '"';
-	out[n_out] = '\0';
+	*out = '"';
+	memcpy(ht_json_escape_text(out + 1, text), "\"", 2);
 	return out;
 }
 

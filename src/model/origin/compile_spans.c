@@ -5,6 +5,7 @@
 #include "model/origin/compile_spans.h"
 
 #include "attach/kind.h"
+#include "base/free_places.h"
 #include "base/checked.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -43,15 +44,13 @@ static enum ht_status collect(struct ht_run *run, struct ht_vec *spans)
 	return HT_OK;
 }
 
-/* Spans by name and start. Those that have an event are passed over: right and left lead to the nearest place that may have none,
- * and are made shorter whenever somebody walks them. */
+/* Spans by name and start. Those that have an event are passed over. */
 struct named {
 	const struct ht_compile_span *list;
 	uint32_t *order; /* places in the list, by name and, of one name, as they are there */
 	uint64_t *ids;   /* of their names in the trace */
 	uint32_t *first; /* by id: of its spans, HT_NONE: none */
-	uint32_t *right; /* by place + 1, both with an end that is always free */
-	uint32_t *left;
+	struct ht_free_places free; /* without an event */
 	size_t n;
 };
 
@@ -63,10 +62,9 @@ static enum ht_status sort_by_name(
 	struct named named = { .list = list,
 		.order = ht_arena_room(run->scratch, (n + 1) * sizeof *named.order),
 		.ids = ht_arena_room(run->scratch, (n + 1) * sizeof *named.ids),
-		.first = ht_arena_room(run->scratch, n_ids * sizeof *named.first),
-		.right = ht_arena_room(run->scratch, (n + 2) * sizeof *named.right),
-		.left = ht_arena_room(run->scratch, (n + 2) * sizeof *named.left) };
-	if (!named.order || !named.ids || !named.first || !named.right || !named.left)
+		.first = ht_arena_room(run->scratch, n_ids * sizeof *named.first) };
+	void *room = ht_arena_room(run->scratch, ht_free_places_bytes(n));
+	if (!named.order || !named.ids || !named.first || !room)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t id = ht_str_find(t, list[i].name);
@@ -80,17 +78,9 @@ static enum ht_status sort_by_name(
 	memset(named.first, 0xff, n_ids * sizeof *named.first);
 	for (size_t i = named.n; i-- > 0;)
 		named.first[named.ids[i]] = (uint32_t)i;
-	for (size_t i = 0; i < named.n + 2; i++)
-		named.right[i] = named.left[i] = (uint32_t)i;
+	named.free = ht_free_places(room, named.n);
 	*ret_named = named;
 	return HT_OK;
-}
-
-static uint32_t walk(uint32_t *links, uint32_t at)
-{
-	while (links[at] != at)
-		at = links[at] = links[links[at]];
-	return at;
 }
 
 static int64_t start_of(const struct named *named, size_t at)
@@ -101,7 +91,7 @@ static int64_t start_of(const struct named *named, size_t at)
 /* The first span without an event from a place on; HT_NONE: none of the name that begins by a time. */
 static uint32_t free_from(const struct named *named, size_t at, uint32_t id, int64_t until_ns)
 {
-	size_t found = walk(named->right, (uint32_t)at + 1) - 1;
+	size_t found = ht_free_behind(&named->free, (uint32_t)at + 1) - 1;
 	bool fits =
 	        found < named->n && named->ids[found] == id && start_of(named, found) <= until_ns;
 	return fits ? (uint32_t)found : HT_NONE;
@@ -116,7 +106,7 @@ static uint32_t find_near(const struct named *named, uint32_t id, int64_t ts_ns)
 	        first + HT_LOWER_BOUND(i, named->n - first,
 	                        named->ids[first + i] == id && start_of(named, first + i) < ts_ns);
 	uint32_t after = free_from(named, at, id, until_ns);
-	size_t before = walk(named->left, (uint32_t)at); /* place + 1 */
+	size_t before = ht_free_before(&named->free, (uint32_t)at);
 	if (before <= first || start_of(named, before - 1) < from_ns)
 		return after;
 	int64_t before_ns = start_of(named, before - 1);
@@ -141,8 +131,7 @@ static enum ht_status find_rows(struct ht_run *run, struct ht_compile_span *list
 		if (at == HT_NONE)
 			continue;
 		list[named.order[at]].row = row;
-		named.right[at + 1] = at + 2;
-		named.left[at + 1] = at;
+		ht_free_take(&named.free, at + 1);
 	}
 	return HT_OK;
 }
