@@ -30,11 +30,25 @@ static inline uint64_t ht_hash_mix(uint64_t a, uint64_t b)
 	return ht_hash_u64(a ^ (b * 0x9E3779B97F4A7C15u + 0x7F4A7C15u));
 }
 
-/* Open addressing: the first place from that of the hash on for which stop is true. cap is a power of two, at the
+/* Random, and another for each process. */
+extern uint64_t ht_hash_salt;
+
+/* Where a hash, or a number that is a key, belongs in a table: nobody who does not know the salt can write names or numbers that all meet in one place. */
+static inline size_t ht_hash_place(uint64_t hash, uint64_t salt)
+{
+	hash ^= salt;
+	hash ^= hash >> 32;
+	hash *= salt << 32 | salt >> 32 | 1;
+	hash ^= hash >> 29;
+	hash *= 0xBF58476D1CE4E5B9u;
+	return (size_t)(hash ^ hash >> 32);
+}
+
+/* Open addressing: the first place from a given one on for which stop is true. cap is a power of two, at the
  * index variable, stop an expression over it that is true for a free place at least. */
-#define HT_PROBE(at, cap, hash, stop)                                                              \
+#define HT_PROBE_FROM(at, cap, place, stop)                                                        \
 	__extension__({                                                                            \
-		size_t ht_mask_ = (cap)-1, ht_at_ = (size_t)(hash)&ht_mask_;                       \
+		size_t ht_mask_ = (cap)-1, ht_at_ = (place)&ht_mask_;                              \
 		for (;; ht_at_ = (ht_at_ + 1) & ht_mask_) {                                        \
 			size_t at = ht_at_;                                                        \
 			if (stop)                                                                  \
@@ -42,5 +56,9 @@ static inline uint64_t ht_hash_mix(uint64_t a, uint64_t b)
 		}                                                                                  \
 		ht_at_;                                                                            \
 	})
+
+/* The same from the place of a hash or a number on, in a table of this process. */
+#define HT_PROBE(at, cap, hash, stop)                                                              \
+	HT_PROBE_FROM(at, cap, ht_hash_place(hash, ht_hash_salt), stop)
 
 #endif

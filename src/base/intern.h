@@ -71,7 +71,8 @@ bool ht_pool_add(
 static inline void ht_pool_prefetch(const struct ht_pool *pool, uint64_t hash)
 {
 	if (pool->n_slots)
-		__builtin_prefetch(&pool->slots[hash & (pool->n_slots - 1)]);
+		__builtin_prefetch(
+		        &pool->slots[ht_hash_place(hash, ht_hash_salt) & (pool->n_slots - 1)]);
 }
 
 /* The text of a pool that nobody adds to any more; NULL: it has none. */

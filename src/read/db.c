@@ -20,7 +20,7 @@
 /* The place of a key; its word when it is there, else a free one. */
 static size_t place_of(const struct ht_db_words *words, int64_t key)
 {
-	return HT_PROBE(at, words->cap, ht_hash_u64((uint64_t)key),
+	return HT_PROBE(at, words->cap, (uint64_t)key,
 	        !words->list[at].is_used || words->list[at].key == key);
 }
 

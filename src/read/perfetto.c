@@ -47,7 +47,7 @@ void ht_map64_done(struct ht_mem *mem, struct ht_map64 *map)
 
 static size_t place_of(const struct ht_map64 *map, uint64_t key)
 {
-	return HT_PROBE(at, map->cap, ht_hash_u64(key), !map->values[at] || map->keys[at] == key);
+	return HT_PROBE(at, map->cap, key, !map->values[at] || map->keys[at] == key);
 }
 
 uint32_t ht_map64_find(const struct ht_map64 *map, uint64_t key)

@@ -60,8 +60,7 @@ static bool grow(struct ht_mem *mem, struct addresses *a)
 		return false;
 	for (size_t i = 0; i < a->cap; i++)
 		if (a->slots[i])
-			slots[HT_PROBE(at, cap, ht_hash_u64(a->slots[i] | IS_LIVE), !slots[at])] =
-			        a->slots[i];
+			slots[HT_PROBE(at, cap, a->slots[i] | IS_LIVE, !slots[at])] = a->slots[i];
 	if (a->slots)
 		ht_mem_free(mem, a->slots, a->cap * sizeof *slots);
 	a->slots = slots;
@@ -71,7 +70,7 @@ static bool grow(struct ht_mem *mem, struct addresses *a)
 
 static size_t place_of(const struct addresses *a, uint64_t key)
 {
-	return HT_PROBE(at, a->cap, ht_hash_u64(key | IS_LIVE),
+	return HT_PROBE(at, a->cap, key | IS_LIVE,
 	        !a->slots[at] || (a->slots[at] | IS_LIVE) == (key | IS_LIVE));
 }
 

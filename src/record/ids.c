@@ -21,7 +21,7 @@ static bool grow(struct ht_ids *ids)
 	for (size_t i = 0; i < ids->cap; i++) {
 		if (!ids->keys[i])
 			continue;
-		size_t j = HT_PROBE(at, cap, ht_hash_u64(ids->keys[i]), !keys[at]);
+		size_t j = HT_PROBE(at, cap, ids->keys[i], !keys[at]);
 		keys[j] = ids->keys[i];
 		numbers[j] = ids->ids[i];
 	}
@@ -37,8 +37,7 @@ static bool grow(struct ht_ids *ids)
 static size_t slot_of(const struct ht_ids *ids, uint64_t *address)
 {
 	*address = *address ? *address : UINT64_MAX;
-	return HT_PROBE(
-	        at, ids->cap, ht_hash_u64(*address), !ids->keys[at] || ids->keys[at] == *address);
+	return HT_PROBE(at, ids->cap, *address, !ids->keys[at] || ids->keys[at] == *address);
 }
 
 bool ht_ids_of(struct ht_ids *ids, uint64_t address, uint64_t *ret_id)

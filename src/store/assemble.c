@@ -22,6 +22,10 @@
 
 #define NO_COLUMN UINT32_MAX
 
+/* Places of the index of strings that are looked at for each while it is made, more than which no honest file needs; and how often it is tried. */
+#define MAX_STEPS 8
+#define MAX_SALTS 16
+
 struct column_plan {
 	uint32_t pool_id;
 	uint32_t first_row;
@@ -400,6 +404,31 @@ static enum ht_status join_columns(struct assembly *a)
 
 /* ---- pools ---- */
 
+/* Strings by the places of their hashes. False: by this salt that takes more steps than it may. */
+static bool index_strings(const struct ht_pool *pool, uint64_t salt, size_t max_steps,
+        uint32_t *index, size_t n_index)
+{
+	const struct ht_text *texts = pool->texts.data;
+	size_t n_steps = 0;
+	memset(index, 0xff, n_index * sizeof *index);
+	for (size_t i = 0; i < pool->texts.n && n_steps <= max_steps; i++)
+		index[HT_PROBE_FROM(slot, n_index, ht_hash_place(texts[i].hash, salt),
+		        (n_steps++, index[slot] == HT_NO_STR))] = (uint32_t)i;
+	return n_steps <= max_steps;
+}
+
+/* Bytes of a trace depend on its file alone, so that its salt is no secret; but strings that were made to meet by one do not by the next. */
+static uint64_t index_by_some_salt(const struct ht_pool *pool, uint32_t *index, size_t n_index)
+{
+	uint64_t salt, i = 0;
+	size_t max_steps;
+	do {
+		salt = ht_hash_u64(++i);
+		max_steps = i < MAX_SALTS ? MAX_STEPS * pool->texts.n : SIZE_MAX;
+	} while (!index_strings(pool, salt, max_steps, index, n_index));
+	return salt;
+}
+
 static enum ht_status join_strings(struct assembly *a)
 {
 	const struct ht_pool *pool = &a->builder->strings;
@@ -412,14 +441,13 @@ static enum ht_status join_strings(struct assembly *a)
 	uint32_t *index = ALLOC(a, string_index, uint32_t, n_index);
 	if (!offsets || !bytes || !index)
 		return ht_fail_nomem(a->ctx);
-	memset(index, 0xff, n_index * sizeof *index);
+	HT_MUTABLE(struct ht_trace_meta, a->trace->meta_)->string_salt =
+	        index_by_some_salt(pool, index, n_index);
 	uint64_t at = 0;
 	for (size_t i = 0; i < n; i++) {
 		offsets[i] = at;
 		memcpy(bytes + at, texts[i].bytes, (size_t)texts[i].n + 1);
 		at += (uint64_t)texts[i].n + 1;
-		index[HT_PROBE(slot, n_index, texts[i].hash, index[slot] == HT_NO_STR)] =
-		        (uint32_t)i;
 	}
 	offsets[n] = at;
 	return HT_OK;

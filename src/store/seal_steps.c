@@ -107,7 +107,7 @@ static void named_done(struct named_steps *named)
 static size_t slot_of(const struct named_steps *named, int64_t number)
 {
 	const struct ht_step *list = named->list.data;
-	return HT_PROBE(at, named->cap, ht_hash_u64((uint64_t)number),
+	return HT_PROBE(at, named->cap, (uint64_t)number,
 	        !named->slots[at] || list[named->slots[at] - 1].number == number);
 }
 

@@ -32,7 +32,8 @@ uint32_t ht_str_find(const struct ht_trace *t, const char *text)
 	if (!t->n_string_index)
 		return HT_NO_STR;
 	const uint32_t *ids = t->string_index;
-	return ids[HT_PROBE(at, t->n_string_index, ht_hash(text, n),
+	return ids[HT_PROBE_FROM(at, t->n_string_index,
+	        ht_hash_place(ht_hash(text, n), t->meta->string_salt),
 	        ids[at] == HT_NO_STR || is_text(t, ids[at], text, n))];
 }
 

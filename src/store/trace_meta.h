@@ -19,6 +19,7 @@ struct ht_trace_meta {
 	uint32_t n_documents;
 	uint32_t compression; /* enum ht_compression */
 	uint32_t has_host_steps;
+	uint64_t string_salt; /* of the places in string_index */
 };
 
 struct ht_device {

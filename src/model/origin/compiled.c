@@ -187,7 +187,7 @@ static enum ht_status find_graph(
 	if (!graph)
 		return HT_OK;
 	struct ht_call_names **place =
-	        &graphs->places[HT_PROBE(at, graphs->n_places, ht_hash_u64((uintptr_t)graph),
+	        &graphs->places[HT_PROBE(at, graphs->n_places, (uintptr_t)graph,
 	                !graphs->places[at] || ht_call_names_graph(graphs->places[at]) == graph)];
 	if (!*place)
 		HT_TRY(ht_call_names_new(run, graph, place));

@@ -71,7 +71,7 @@ static bool map_grow(struct map *m)
 	for (size_t i = 0; i < m->cap; i++) {
 		if (!m->keys[i])
 			continue;
-		size_t at = HT_PROBE(k, larger.cap, ht_hash_u64(m->keys[i]), !larger.keys[k]);
+		size_t at = HT_PROBE(k, larger.cap, m->keys[i], !larger.keys[k]);
 		larger.keys[at] = m->keys[i];
 		larger.values[at] = m->values[i];
 	}
@@ -85,7 +85,7 @@ static uint32_t *map_at(struct map *m, uint64_t addr)
 	if (2 * m->n >= m->cap && !map_grow(m))
 		return NULL;
 	uint64_t key = addr + 1;
-	size_t at = HT_PROBE(k, m->cap, ht_hash_u64(key), !m->keys[k] || m->keys[k] == key);
+	size_t at = HT_PROBE(k, m->cap, key, !m->keys[k] || m->keys[k] == key);
 	m->n += !m->keys[at];
 	m->keys[at] = key;
 	return &m->values[at];
