@@ -118,6 +118,13 @@ bool ht_check_mem_events(const void *store, void *facts, size_t first, size_t n)
 	return sound;
 }
 
+/* Blocks are of one segment: those of the next one follow. */
+static bool shares_no_block(const struct ht_trace *t, const struct ht_mem_segment *s)
+{
+	const struct ht_mem_segment *before = s == t->more->mem_segments ? NULL : s - 1;
+	return !before || s->first_block >= (uint64_t)before->first_block + before->n_blocks;
+}
+
 bool ht_check_mem_segments(const void *store, void *facts, size_t first, size_t n)
 {
 	const struct ht_trace *t = store;
@@ -126,7 +133,8 @@ bool ht_check_mem_segments(const void *store, void *facts, size_t first, size_t 
 	for (const struct ht_mem_segment *s = t->more->mem_segments + first; n--; s++)
 		sound &= s->type <= HT_MEM_POOL_UNKNOWN && is_stack(t, s->stack) && s->total >= 0 &&
 		         (uint64_t)s->first_block + s->n_blocks <= t->more->n_mem_blocks &&
-		         t->more->n_mem_about == 1 && s->device < t->more->mem_about->n_devices;
+		         shares_no_block(t, s) && t->more->n_mem_about == 1 &&
+		         s->device < t->more->mem_about->n_devices;
 	return sound;
 }
 

@@ -3,6 +3,7 @@
 most rows do not have. Time and memory stay with the size of the file, or the file is refused with what is wrong with it."""
 import json
 import pickle
+import random
 
 import pytest
 
@@ -119,6 +120,24 @@ def test_segments_out_of_order(step, meter, tmp_path):
     def make(n):
         return write(tmp_path / f"{n}.pickle", segments=[segment(n + step * i) for i in range(n)])
     grows(meter, make, 80_000, "memory-snapshot", memory=2 * MEMORY)
+
+
+def test_segments_that_go_in_any_order(meter, tmp_path):
+    def make(n):
+        order = random.Random(n).sample(range(n), n)
+        return write(tmp_path / f"{n}.pickle", segments=[segment(-1)],
+                     device_traces=[[{**alloc(i, time_us=k), "addr": BASE + 4096 * i, "action": "segment_free"} for k, i in enumerate(order)] + [alloc(-8)]])
+    grows(meter, make, 80_000, "memory-snapshot")
+
+
+@pytest.mark.parametrize("notes", (False, True), ids=("segments", "annotations"))
+def test_devices_with_one_event_each(notes, meter, tmp_path):
+    """And as many segments, or annotations, as there are devices."""
+    def make(n):
+        more = {"external_annotations": [{"name": "a", "time_us": i, "stage": "START", "device": 0} for i in range(n)]} if notes \
+            else {"segments": [segment(i, blocks=[{"size": 512, "state": "active_allocated", "address": BASE + 4096 * i}]) for i in range(n)]}
+        return write(tmp_path / f"{n}.pickle", device_traces=[[alloc(i)] for i in range(n)], **more)
+    grows(meter, make, 40_000, "memory-snapshot", "--view", "peak", memory=2 * MEMORY)
 
 
 def test_ends_of_annotations_that_none_began(meter, tmp_path):

@@ -10,55 +10,155 @@
 
 #include <string.h>
 
-size_t ht_mem_extents_from(const struct ht_mem_extents *x, uint64_t addr)
+#define MAX_CHUNK 256
+
+/* Where one is. Behind the last: chunk is n_chunks. */
+struct place {
+	size_t chunk, at;
+};
+
+static struct ht_mem_extent *extent_at(const struct ht_mem_extents *x, struct place place)
 {
-	return HT_LOWER_BOUND(at, x->n, x->list[at].addr < addr);
+	return place.chunk < x->n_chunks ? &x->chunks[place.chunk].list[place.at] : NULL;
 }
 
-static bool make_room(struct ht_mem_extents *x)
+/* The one before a place; NULL: none. */
+static struct ht_mem_extent *before(const struct ht_mem_extents *x, struct place place)
 {
-	if (x->n < x->cap)
-		return true;
-	size_t cap = x->cap ? x->cap * 2 : 64;
+	if (place.at)
+		return &x->chunks[place.chunk].list[place.at - 1];
+	const struct ht_mem_chunk *chunk = place.chunk ? &x->chunks[place.chunk - 1] : NULL;
+	return chunk ? &chunk->list[chunk->n - 1] : NULL;
+}
+
+/* The first that begins at an address or behind it. */
+static struct place from(const struct ht_mem_extents *x, uint64_t addr)
+{
+	const struct ht_mem_chunk *chunks = x->chunks;
+	size_t i = HT_LOWER_BOUND(k, x->n_chunks, chunks[k].list[chunks[k].n - 1].addr < addr);
+	return (struct place){ i,
+		i < x->n_chunks ? HT_LOWER_BOUND(k, chunks[i].n, chunks[i].list[k].addr < addr)
+		                : 0 };
+}
+
+/* An empty chunk before that of an index. */
+static bool add_chunk(struct ht_mem_extents *x, size_t at)
+{
+	if (x->n_chunks == x->cap_chunks) {
+		size_t cap = x->cap_chunks ? x->cap_chunks * 2 : 8;
+		struct ht_mem_chunk *chunks = ht_arena_alloc(x->arena, cap * sizeof *chunks);
+		if (!chunks)
+			return false;
+		if (x->n_chunks)
+			memcpy(chunks, x->chunks, x->n_chunks * sizeof *chunks);
+		x->chunks = chunks;
+		x->cap_chunks = cap;
+	}
+	struct ht_mem_chunk spare = x->chunks[x->n_chunks];
+	memmove(x->chunks + at + 1, x->chunks + at, (x->n_chunks - at) * sizeof *x->chunks);
+	x->chunks[at] = (struct ht_mem_chunk){ spare.list, 0, spare.cap };
+	x->n_chunks++;
+	return true;
+}
+
+static bool grow_chunk(struct ht_mem_extents *x, struct ht_mem_chunk *chunk)
+{
+	uint32_t cap = chunk->cap ? chunk->cap * 2 : 8;
 	struct ht_mem_extent *list = ht_arena_room(x->arena, cap * sizeof *list);
 	if (!list)
 		return false;
-	if (x->n)
-		memcpy(list, x->list, x->n * sizeof *list);
-	x->list = list;
-	x->cap = cap;
+	if (chunk->n)
+		memcpy(list, chunk->list, chunk->n * sizeof *list);
+	chunk->list = list;
+	chunk->cap = cap;
 	return true;
 }
 
-bool ht_mem_extents_push(struct ht_mem_extents *x, const struct ht_mem_extent *extent)
+/* The upper half of a full chunk, or of the last one nothing, goes to a new one behind it. */
+static bool split_chunk(struct ht_mem_extents *x, struct place *place)
 {
-	if (!make_room(x))
+	size_t i = place->chunk;
+	uint32_t n_left =
+	        place->at == MAX_CHUNK && i + 1 == x->n_chunks ? MAX_CHUNK : MAX_CHUNK / 2;
+	if (!add_chunk(x, i + 1))
 		return false;
-	x->list[x->n++] = *extent;
+	struct ht_mem_chunk *left = &x->chunks[i], *right = left + 1;
+	while (right->cap < MAX_CHUNK)
+		if (!grow_chunk(x, right))
+			return false;
+	right->n = left->n - n_left;
+	memcpy(right->list, left->list + n_left, right->n * sizeof *right->list);
+	left->n = n_left;
+	if (place->at >= n_left)
+		*place = (struct place){ i + 1, place->at - n_left };
 	return true;
 }
 
-bool ht_mem_extents_add(struct ht_mem_extents *x, const struct ht_mem_extent *extent)
+static bool insert(struct ht_mem_extents *x, struct place place, const struct ht_mem_extent *extent)
 {
-	if (!make_room(x))
+	if (!x->n_chunks && !add_chunk(x, 0))
 		return false;
-	size_t at = ht_mem_extents_from(x, extent->addr);
-	memmove(x->list + at + 1, x->list + at, (x->n - at) * sizeof *x->list);
-	x->list[at] = *extent;
+	if (place.chunk == x->n_chunks)
+		place = (struct place){ x->n_chunks - 1, x->chunks[x->n_chunks - 1].n };
+	struct ht_mem_chunk *chunk = &x->chunks[place.chunk];
+	if (chunk->n == chunk->cap &&
+	        !(chunk->cap < MAX_CHUNK ? grow_chunk(x, chunk) : split_chunk(x, &place)))
+		return false;
+	chunk = &x->chunks[place.chunk];
+	memmove(chunk->list + place.at + 1, chunk->list + place.at,
+	        (chunk->n - place.at) * sizeof *chunk->list);
+	chunk->list[place.at] = *extent;
+	chunk->n++;
 	x->n++;
 	return true;
 }
 
-void ht_mem_extents_remove(struct ht_mem_extents *x, size_t at)
+static void take_out(struct ht_mem_extents *x, struct place place)
 {
-	memmove(x->list + at, x->list + at + 1, (x->n - at - 1) * sizeof *x->list);
+	struct ht_mem_chunk *chunk = &x->chunks[place.chunk], empty;
 	x->n--;
+	chunk->n--;
+	memmove(chunk->list + place.at, chunk->list + place.at + 1,
+	        (chunk->n - place.at) * sizeof *chunk->list);
+	if (chunk->n)
+		return;
+	empty = *chunk;
+	x->n_chunks--;
+	memmove(chunk, chunk + 1, (x->n_chunks - place.chunk) * sizeof *chunk);
+	x->chunks[x->n_chunks] = empty;
+}
+
+bool ht_mem_extents_add(struct ht_mem_extents *x, const struct ht_mem_extent *extent)
+{
+	return insert(x, from(x, extent->addr), extent);
+}
+
+bool ht_mem_extents_push(struct ht_mem_extents *x, const struct ht_mem_extent *extent)
+{
+	return insert(x, (struct place){ x->n_chunks, 0 }, extent);
+}
+
+void ht_mem_extents_remove(struct ht_mem_extents *x, uint64_t addr)
+{
+	struct place place = from(x, addr);
+	const struct ht_mem_extent *extent = extent_at(x, place);
+	if (extent && extent->addr == addr)
+		take_out(x, place);
 }
 
 const struct ht_mem_extent *ht_mem_extents_find(const struct ht_mem_extents *x, uint64_t addr)
 {
-	size_t at = HT_LOWER_BOUND(i, x->n, x->list[i].addr <= addr);
-	return at && addr < x->list[at - 1].end ? &x->list[at - 1] : NULL;
+	const struct ht_mem_extent *extent =
+	        addr == UINT64_MAX ? NULL : before(x, from(x, addr + 1));
+	return extent && addr < extent->end ? extent : NULL;
+}
+
+struct ht_mem_extent *ht_mem_extents_list(const struct ht_mem_extents *x)
+{
+	struct ht_mem_extent *list = ht_arena_room(x->arena, (x->n + 1) * sizeof *list), *to = list;
+	for (size_t i = 0; list && i < x->n_chunks; to += x->chunks[i++].n)
+		memcpy(to, x->chunks[i].list, x->chunks[i].n * sizeof *list);
+	return list;
 }
 
 bool ht_mem_extent_is_like(const struct ht_mem_extent *a, const struct ht_mem_extent *b)
@@ -67,37 +167,41 @@ bool ht_mem_extent_is_like(const struct ht_mem_extent *a, const struct ht_mem_ex
 	       a->is_small == b->is_small;
 }
 
+static bool is_one_with(const struct ht_mem_extent *a, const struct ht_mem_extent *b)
+{
+	return a && a->is_expandable && ht_mem_extent_is_like(a, b);
+}
+
 /* Add one; expandable ones that touch it and are alike become one with it. */
 static bool join(struct ht_mem_extents *x, struct ht_mem_extent extent)
 {
-	size_t at = ht_mem_extents_from(x, extent.end);
-	if (extent.is_expandable && at < x->n && x->list[at].addr == extent.end &&
-	        x->list[at].is_expandable && ht_mem_extent_is_like(&x->list[at], &extent)) {
-		extent.end = x->list[at].end;
-		ht_mem_extents_remove(x, at);
+	struct place place = from(x, extent.end);
+	const struct ht_mem_extent *right = extent_at(x, place);
+	if (extent.is_expandable && is_one_with(right, &extent) && right->addr == extent.end) {
+		extent.end = right->end;
+		take_out(x, place);
 	}
-	at = ht_mem_extents_from(x, extent.addr);
-	if (extent.is_expandable && at && x->list[at - 1].end == extent.addr &&
-	        x->list[at - 1].is_expandable && ht_mem_extent_is_like(&x->list[at - 1], &extent)) {
-		x->list[at - 1].end = extent.end;
+	struct ht_mem_extent *left = before(x, from(x, extent.addr));
+	if (extent.is_expandable && is_one_with(left, &extent) && left->end == extent.addr) {
+		left->end = extent.end;
 		return true;
 	}
 	return ht_mem_extents_add(x, &extent);
 }
 
 bool ht_mem_extents_at_end(
-        struct ht_mem_extents *x, const struct ht_trace *t, const uint32_t *order, uint32_t device)
+        struct ht_mem_extents *x, const struct ht_trace *t, const uint32_t *segments, size_t n)
 {
 	bool ok = true;
-	for (size_t i = 0; ok && i < t->more->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->more->mem_segments[order[i]];
+	for (size_t i = 0; ok && i < n; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[segments[i]];
 		struct ht_mem_extent extent = { .addr = g->addr,
 			.end = g->addr + (uint64_t)g->total,
 			.stream = g->stream,
 			.pool = { g->pool[0], g->pool[1] },
 			.is_small = g->type == HT_MEM_SMALL,
 			.is_expandable = g->is_expandable };
-		if (g->device == device && extent.end >= extent.addr)
+		if (extent.end >= extent.addr)
 			ok = g->is_expandable ? join(x, extent) : ht_mem_extents_push(x, &extent);
 	}
 	return ok;
@@ -106,22 +210,21 @@ bool ht_mem_extents_at_end(
 /* Take a range away: of expandable segments it may be any part. */
 static bool cut(struct ht_mem_extents *x, uint64_t addr, uint64_t end)
 {
-	size_t at = ht_mem_extents_from(x, addr);
-	if (at && x->list[at - 1].end > addr)
-		at--;
-	while (at < x->n && x->list[at].addr < end) {
-		struct ht_mem_extent old = x->list[at];
-		ht_mem_extents_remove(x, at);
-		struct ht_mem_extent left = old, right = old;
-		left.end = addr;
-		right.addr = end;
-		if (old.addr < addr && !ht_mem_extents_add(x, &left))
+	struct place place = from(x, addr);
+	const struct ht_mem_extent *left = before(x, place);
+	if (left && left->end > addr)
+		place = place.at ? (struct place){ place.chunk, place.at - 1 }
+		                 : (struct place){ place.chunk - 1,
+			                   x->chunks[place.chunk - 1].n - 1 };
+	for (const struct ht_mem_extent *next; (next = extent_at(x, place)) && next->addr < end;
+	        place = from(x, addr)) {
+		struct ht_mem_extent old = *next, low = old, high = old;
+		take_out(x, place);
+		low.end = addr;
+		high.addr = end;
+		if ((old.addr < addr && !ht_mem_extents_add(x, &low)) ||
+		        (old.end > end && !ht_mem_extents_add(x, &high)))
 			return false;
-		if (old.end > end && !ht_mem_extents_add(x, &right))
-			return false;
-		at = ht_mem_extents_from(x, end);
-		if (old.end > end)
-			break;
 	}
 	return true;
 }
@@ -129,9 +232,8 @@ static bool cut(struct ht_mem_extents *x, uint64_t addr, uint64_t end)
 /* The pool of a range that was mapped beside others; an event does not always say it, and never for which sizes. */
 static void take_pool_of_neighbour(const struct ht_mem_extents *x, struct ht_mem_extent *extent)
 {
-	size_t at = ht_mem_extents_from(x, extent->addr);
-	const struct ht_mem_extent *left = at ? &x->list[at - 1] : NULL;
-	const struct ht_mem_extent *right = at < x->n ? &x->list[at] : NULL;
+	struct place place = from(x, extent->addr);
+	const struct ht_mem_extent *left = before(x, place), *right = extent_at(x, place);
 	const struct ht_mem_extent *near = left && left->end == extent->addr     ? left
 	                                   : right && right->addr == extent->end ? right
 	                                                                         : NULL;

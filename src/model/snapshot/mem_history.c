@@ -63,7 +63,7 @@ struct map {
 
 static bool map_grow(struct map *m)
 {
-	struct map larger = { .cap = m->cap ? m->cap * 2 : 1024, .arena = m->arena, .n = m->n };
+	struct map larger = { .cap = m->cap ? m->cap * 2 : 32, .arena = m->arena, .n = m->n };
 	larger.keys = ht_arena_alloc(m->arena, larger.cap * sizeof *larger.keys);
 	larger.values = ht_arena_alloc(m->arena, larger.cap * sizeof *larger.values);
 	if (!larger.keys || !larger.values)
@@ -197,6 +197,15 @@ static bool take_block(struct making *m, uint32_t i)
 	return true;
 }
 
+static bool take_blocks(struct making *m, const struct ht_mem_segment *g)
+{
+	bool ok = true;
+	for (uint32_t i = g->first_block; ok && i - g->first_block < g->n_blocks; i++)
+		if (m->t->more->mem_blocks[i].state != HT_MEM_INACTIVE)
+			ok = take_block(m, i);
+	return ok;
+}
+
 static int by_address(const void *x, const void *y)
 {
 	const struct ht_mem_life *a = x, *b = y;
@@ -224,11 +233,8 @@ static enum ht_status find_lives(struct making *m)
 	bool ok = true;
 	for (int64_t k = d->first; ok && k < d->end; k++)
 		ok = take_event(m, k);
-	for (size_t i = 0; ok && i < m->t->more->n_mem_blocks; i++)
-		if (m->t->more->mem_blocks[i].state != HT_MEM_INACTIVE &&
-		        m->t->more->mem_segments[m->t->more->mem_blocks[i].segment].device ==
-		                d->device)
-			ok = take_block(m, (uint32_t)i);
+	for (size_t i = 0; ok && i < d->n_segments; i++)
+		ok = take_blocks(m, &m->t->more->mem_segments[d->segments[i]]);
 	d->lives = ok ? ht_arena_room(m->run->scratch, (m->lives.n + 1) * sizeof *d->lives) : NULL;
 	if (!d->lives)
 		return ht_fail_nomem(m->ctx);
@@ -250,13 +256,6 @@ static bool extent_add(struct ht_mem_extents *x, uint64_t addr, int64_t size)
 	return ht_mem_extents_add(x, &extent);
 }
 
-static void extent_remove(struct ht_mem_extents *x, uint64_t addr)
-{
-	size_t at = ht_mem_extents_from(x, addr);
-	if (at < x->n && x->list[at].addr == addr)
-		ht_mem_extents_remove(x, at);
-}
-
 /* Where the segment of an address ends; 0 when none is known. */
 static uint64_t extent_end(const struct ht_mem_extents *x, uint64_t addr)
 {
@@ -269,16 +268,15 @@ static bool first_extents(const struct making *m, struct ht_mem_extents *x)
 {
 	const struct ht_mem_device *d = m->d;
 	bool ok = true;
-	for (size_t i = 0; ok && i < m->t->more->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &m->t->more->mem_segments[m->h->segments[i]];
+	for (size_t i = 0; ok && i < d->n_segments; i++) {
+		const struct ht_mem_segment *g = &m->t->more->mem_segments[d->segments[i]];
 		struct ht_mem_extent extent = extent_of(g->addr, g->total);
-		if (g->device == d->device)
-			ok = ht_mem_extents_push(x, &extent);
+		ok = ht_mem_extents_push(x, &extent);
 	}
 	for (int64_t k = d->end - 1; ok && k >= d->first; k--) {
 		const struct ht_mem_event *e = &m->t->more->mem_events[k];
 		if (e->action == HT_MEM_SEGMENT_ALLOC)
-			extent_remove(x, e->addr);
+			ht_mem_extents_remove(x, e->addr);
 		else if (e->action == HT_MEM_SEGMENT_FREE)
 			ok = extent_add(x, e->addr, e->size);
 	}
@@ -421,11 +419,11 @@ static size_t begin_all(struct replay *r, struct sums *now)
 static bool move_segments(struct replay *r, const struct ht_mem_event *e)
 {
 	if (e->action == HT_MEM_SEGMENT_ALLOC) {
-		extent_remove(&r->extents, e->addr);
+		ht_mem_extents_remove(&r->extents, e->addr);
 		return extent_add(&r->extents, e->addr, e->size);
 	}
 	if (e->action == HT_MEM_SEGMENT_FREE)
-		extent_remove(&r->extents, e->addr);
+		ht_mem_extents_remove(&r->extents, e->addr);
 	return true;
 }
 
@@ -512,10 +510,8 @@ static void walk_reserved(struct making *m)
 static void state_end(struct making *m)
 {
 	struct ht_mem_device *d = m->d;
-	for (size_t i = 0; i < m->t->more->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &m->t->more->mem_segments[i];
-		if (g->device != d->device)
-			continue;
+	for (size_t i = 0; i < d->n_segments; i++) {
+		const struct ht_mem_segment *g = &m->t->more->mem_segments[d->segments[i]];
 		d->allocated = ht_add_sat(d->allocated, g->allocated);
 		d->active = ht_add_sat(d->active, g->active);
 		d->requested = ht_add_sat(d->requested, g->requested);
@@ -536,20 +532,23 @@ static enum ht_status make_device(struct making *m)
 	return HT_OK;
 }
 
-/* Devices with events or segments, each with its slice of the events. */
-static void list_devices(const struct ht_trace *t, struct ht_mem_history *h)
+/* Devices with events or segments, each with its slice of both. */
+static void list_devices(
+        const struct ht_trace *t, const uint32_t *segments, struct ht_mem_history *h)
 {
 	int64_t k = 0;
+	size_t i = 0;
 	for (uint32_t device = 0; device < t->more->mem_about->n_devices; device++) {
-		struct ht_mem_device d = { .device = device, .first = k };
-		bool has_segments = false;
+		struct ht_mem_device d = { .device = device, .first = k, .segments = segments + i };
 		while (k < (int64_t)t->more->n_mem_events &&
 		        t->more->mem_events[k].device == device)
 			k++;
 		d.end = k;
-		for (size_t i = 0; !has_segments && i < t->more->n_mem_segments; i++)
-			has_segments = t->more->mem_segments[i].device == device;
-		if (has_segments || d.end > d.first)
+		for (; i < t->more->n_mem_segments &&
+		        t->more->mem_segments[segments[i]].device == device;
+		        i++)
+			d.n_segments++;
+		if (d.n_segments || d.end > d.first)
 			h->devices[h->n_devices++] = d;
 	}
 }
@@ -572,9 +571,10 @@ enum ht_status ht_mem_history_make(struct ht_run *run, const struct ht_mem_histo
 	h->reserved = ht_arena_room(arena, n * sizeof *h->reserved);
 	if (!h->devices || !h->allocated || !h->active || !h->requested || !h->reserved)
 		return ht_fail_nomem(run->ctx);
-	if (n_devices)
-		list_devices(t, h);
-	enum ht_status status = ht_mem_segments_sort(run, h);
+	uint32_t *segments = NULL;
+	enum ht_status status = ht_mem_segments_sort(run, &segments);
+	if (status == HT_OK && n_devices)
+		list_devices(t, segments, h);
 	for (size_t i = 0; status == HT_OK && i < h->n_devices; i++) {
 		m.d = &h->devices[i];
 		status = make_device(&m);

@@ -43,7 +43,10 @@ struct ht_mem_life {
 
 struct ht_mem_device {
 	uint32_t device;
-	int64_t first, end;        /* its events of the trace */
+	int64_t first, end; /* its events of the trace */
+	const uint32_t
+	        *segments; /* of the trace, by address; of one address the last comes first */
+	size_t n_segments;
 	struct ht_mem_life *lives; /* by allocation; those from before first */
 	size_t n_lives;
 	int64_t base_requested, base_allocated; /* before the first event */
@@ -62,7 +65,6 @@ struct ht_mem_history {
 	const struct ht_trace *trace;
 	struct ht_mem_device *devices; /* that there is something of, ascending */
 	size_t n_devices;
-	uint32_t *segments; /* of the trace, by address; of one address the last comes first */
 	/* by event of the trace */
 	int64_t *allocated, *active, *requested, *reserved;
 };
@@ -81,8 +83,8 @@ static inline bool ht_mem_life_active(const struct ht_mem_life *life, int64_t k)
 	return life->alloc <= k && life->free_completed > k;
 }
 
-/* Fills segments; for ht_mem_history_make. */
-enum ht_status ht_mem_segments_sort(struct ht_run *run, struct ht_mem_history *history) HT_MUST_USE;
+/* Segments of the trace by device and address, for ht_mem_history_make. */
+enum ht_status ht_mem_segments_sort(struct ht_run *run, uint32_t **ret_segments) HT_MUST_USE;
 /* The private pool of an address of a device: as the event says it (NULL: none does), else that of the segment which has it at
  * the end; { 0, 0 } is the default pool, or unknown. */
 void ht_mem_pool_at(const struct ht_mem_history *history, uint32_t device, uint64_t addr,

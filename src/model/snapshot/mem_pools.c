@@ -9,22 +9,24 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-/* Segments of other devices with the same addresses that are passed by: there are none, as devices share one space. */
-#define MAX_OTHERS 16
-
-enum ht_status ht_mem_segments_sort(struct ht_run *run, struct ht_mem_history *h)
+enum ht_status ht_mem_segments_sort(struct ht_run *run, uint32_t **ret_segments)
 {
-	const struct ht_trace *t = h->trace;
+	const struct ht_trace *t = run->trace;
 	size_t n = t->more->n_mem_segments;
 	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
-	h->segments = ht_arena_room(run->scratch, (n + 1) * sizeof *h->segments);
-	if (!keys || !h->segments)
+	uint32_t *segments = ht_arena_room(run->scratch, (n + 1) * sizeof *segments);
+	if (!keys || !segments)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t i = 0; i < n; i++) {
-		h->segments[i] = (uint32_t)n - 1 - i;
-		keys[i] = t->more->mem_segments[h->segments[i]].addr;
+		segments[i] = (uint32_t)n - 1 - i;
+		keys[i] = t->more->mem_segments[segments[i]].addr;
 	}
-	return ht_sort_keys(run->ctx->mem, keys, h->segments, n) ? HT_OK : ht_fail_nomem(run->ctx);
+	if (!ht_sort_keys(run->ctx->mem, keys, segments, n))
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++)
+		keys[i] = t->more->mem_segments[segments[i]].device;
+	*ret_segments = segments;
+	return ht_sort_keys(run->ctx->mem, keys, segments, n) ? HT_OK : ht_fail_nomem(run->ctx);
 }
 
 /* The segment of the snapshot that has an address, NULL. */
@@ -32,14 +34,13 @@ static const struct ht_mem_segment *segment_at(
         const struct ht_mem_history *h, uint32_t device, uint64_t addr)
 {
 	const struct ht_mem_segment *segments = h->trace->more->mem_segments;
-	size_t after = HT_LOWER_BOUND(
-	        k, h->trace->more->n_mem_segments, segments[h->segments[k]].addr <= addr);
-	for (size_t i = after, n = 0; i > 0 && n < MAX_OTHERS; i--, n++) {
-		const struct ht_mem_segment *g = &segments[h->segments[i - 1]];
-		if (g->device == device)
-			return addr - g->addr < (uint64_t)g->total ? g : NULL;
-	}
-	return NULL;
+	size_t i = HT_LOWER_BOUND(k, h->n_devices, h->devices[k].device < device);
+	const struct ht_mem_device *d = &h->devices[i];
+	if (i == h->n_devices || d->device != device)
+		return NULL;
+	size_t after = HT_LOWER_BOUND(k, d->n_segments, segments[d->segments[k]].addr <= addr);
+	const struct ht_mem_segment *g = after ? &segments[d->segments[after - 1]] : NULL;
+	return g && addr - g->addr < (uint64_t)g->total ? g : NULL;
 }
 
 void ht_mem_pool_at(const struct ht_mem_history *h, uint32_t device, uint64_t addr,

@@ -274,9 +274,7 @@ static bool list_addresses(struct ht_mem_runs *r)
 {
 	const struct ht_trace *t = r->trace;
 	const struct ht_mem_device *d = r->d;
-	size_t n = d->n_lives, n_once = 0;
-	for (size_t i = 0; i < t->more->n_mem_segments; i++)
-		n += t->more->mem_segments[i].device == d->device;
+	size_t n = d->n_lives + d->n_segments, n_once = 0;
 	for (int64_t k = d->first; k < d->end; k++)
 		n += is_of_segment(&t->more->mem_events[k]);
 	r->addrs = ht_arena_room(r->run->scratch, (2 * n + 1) * sizeof *r->addrs);
@@ -285,9 +283,10 @@ static bool list_addresses(struct ht_mem_runs *r)
 		return false;
 	for (size_t i = 0; i < d->n_lives; i++)
 		add_range(r, d->lives[i].addr, d->lives[i].size);
-	for (size_t i = 0; i < t->more->n_mem_segments; i++)
-		if (t->more->mem_segments[i].device == d->device)
-			add_range(r, t->more->mem_segments[i].addr, t->more->mem_segments[i].total);
+	for (size_t i = 0; i < d->n_segments; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[d->segments[i]];
+		add_range(r, g->addr, g->total);
+	}
 	for (int64_t k = d->first; k < d->end; k++)
 		if (is_of_segment(&t->more->mem_events[k]))
 			add_range(r, t->more->mem_events[k].addr, t->more->mem_events[k].size);
@@ -328,9 +327,11 @@ enum ht_status ht_mem_runs_new(struct ht_run *run, const struct ht_mem_history *
 		.ends = ends,
 		.is_ok = true };
 	r->is_ok = list_addresses(r) && make_places(r) &&
-	           ht_mem_extents_at_end(&r->extents, r->trace, history->segments, d->device);
+	           ht_mem_extents_at_end(&r->extents, r->trace, d->segments, d->n_segments);
+	const struct ht_mem_extent *extents = r->is_ok ? ht_mem_extents_list(&r->extents) : NULL;
+	r->is_ok = extents != NULL;
 	for (size_t i = 0; r->is_ok && i < r->extents.n; i++)
-		give(r, r->extents.list[i].addr, r->extents.list[i].end);
+		give(r, extents[i].addr, extents[i].end);
 	for (uint32_t i = 0; r->is_ok && i < d->n_lives; i++)
 		if (d->lives[i].free_completed == HT_MEM_NEVER)
 			add_block(r, &d->lives[i]);

@@ -54,63 +54,81 @@ static void close_scope(struct scoping *s, const struct ht_mem_annotation *note)
 		s->innermost = open->outer;
 }
 
-/* Nothing is open: notes are gone through again. */
-static void begin_notes(struct scoping *s)
+/* 0 to n - 1 in order of their keys: by index, where keys are equal. */
+static enum ht_status order_by(struct ht_run *run, uint64_t *keys, size_t n, uint32_t **ret_order)
 {
-	for (uint32_t i = s->innermost; i != HT_NONE; i = s->open[i].outer)
-		s->last_named[s->scopes->list[i].name] = HT_NONE;
-	s->innermost = HT_NONE;
-	s->scopes->n = 0;
+	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
+	if (!order)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	*ret_order = order;
+	return ht_sort_keys(run->ctx->mem, keys, order, n) ? HT_OK : ht_fail_nomem(run->ctx);
 }
 
-/* Notes in order of time: by index, where times are equal. */
 static enum ht_status order_notes(struct ht_run *run, uint32_t **ret_order)
 {
 	const struct ht_trace *t = run->trace;
 	size_t n = t->more->n_mem_annotations;
 	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
-	uint32_t *order = ht_arena_room(run->scratch, (n + 1) * sizeof *order);
-	if (!keys || !order)
+	if (!keys)
 		return ht_fail_nomem(run->ctx);
-	for (uint32_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		keys[i] = ht_sort_key_i64(t->more->mem_annotations[i].time_ns);
-		order[i] = i;
-	}
-	*ret_order = order;
-	return ht_sort_keys(run->ctx->mem, keys, order, n) ? HT_OK : ht_fail_nomem(run->ctx);
+	return order_by(run, keys, n, ret_order);
 }
 
-/* Events of a device ascend in time, nearly: one cursor for each device. A scope that a note opens or closes at the
- * time of an event is there, or gone, for it. */
-static void place_events(struct scoping *s, const uint32_t *order)
+/* Events of a device ascend in time, nearly: one that does not is as late as those before it. keys: when that is. */
+static enum ht_status order_events(struct ht_run *run, uint64_t **ret_keys, uint32_t **ret_order)
 {
-	const struct ht_trace *t = s->t;
-	size_t next = 0;
-	for (size_t k = 0; k < t->more->n_mem_events; k++) {
-		const struct ht_mem_event *e = &t->more->mem_events[k];
-		if (k && e->device != t->more->mem_events[k - 1].device) {
-			begin_notes(s);
-			next = 0;
-		}
-		while (next < t->more->n_mem_annotations &&
-		        t->more->mem_annotations[order[next]].time_ns <= e->time_ns) {
-			const struct ht_mem_annotation *note =
-			        &t->more->mem_annotations[order[next++]];
-			(note->is_end ? close_scope : open_scope)(s, note);
-		}
-		s->scopes->of_event[k] = s->innermost;
+	const struct ht_trace *t = run->trace;
+	const struct ht_mem_event *events = t->more->mem_events;
+	size_t n = t->more->n_mem_events;
+	uint64_t *keys = ht_arena_room(run->scratch, (n + 1) * sizeof *keys);
+	if (!keys)
+		return ht_fail_nomem(run->ctx);
+	for (size_t k = 0; k < n; k++) {
+		keys[k] = ht_sort_key_i64(events[k].time_ns);
+		if (k && events[k].device == events[k - 1].device && keys[k] < keys[k - 1])
+			keys[k] = keys[k - 1];
 	}
-	while (next < t->more->n_mem_annotations) {
-		const struct ht_mem_annotation *note = &t->more->mem_annotations[order[next++]];
+	*ret_keys = keys;
+	return order_by(run, keys, n, ret_order);
+}
+
+/* Notes up to a time, from the next one on. */
+static size_t follow_notes(struct scoping *s, const uint32_t *order, size_t next, uint64_t until)
+{
+	const struct ht_mem_annotation *notes = s->t->more->mem_annotations;
+	for (; next < s->t->more->n_mem_annotations; next++) {
+		const struct ht_mem_annotation *note = &notes[order[next]];
+		if (ht_sort_key_i64(note->time_ns) > until)
+			break;
 		(note->is_end ? close_scope : open_scope)(s, note);
 	}
+	return next;
+}
+
+/* A scope that a note opens or closes at the time of an event is there, or gone, for it. */
+static enum ht_status place_events(struct ht_run *run, struct scoping *s)
+{
+	uint32_t *notes = NULL, *events = NULL;
+	uint64_t *keys = NULL;
+	size_t next = 0;
+	HT_TRY(order_notes(run, &notes));
+	HT_TRY(order_events(run, &keys, &events));
+	for (size_t i = 0; i < s->t->more->n_mem_events; i++) {
+		next = follow_notes(s, notes, next, keys[i]);
+		s->scopes->of_event[events[i]] = s->innermost;
+	}
+	follow_notes(s, notes, next, UINT64_MAX);
+	return HT_OK;
 }
 
 enum ht_status ht_mem_scopes_find(struct ht_run *run, struct ht_mem_scopes *ret_scopes)
 {
 	const struct ht_trace *t = run->trace;
 	size_t n = t->more->n_mem_annotations + 1;
-	uint32_t *order = NULL;
 	*ret_scopes = (struct ht_mem_scopes){ .list = ht_arena_alloc(
 		                                      run->scratch, n * sizeof *ret_scopes->list) };
 	ret_scopes->of_event =
@@ -127,9 +145,7 @@ enum ht_status ht_mem_scopes_find(struct ht_run *run, struct ht_mem_scopes *ret_
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < t->more->n_mem_annotations; i++)
 		s.last_named[t->more->mem_annotations[i].name] = HT_NONE;
-	HT_TRY(order_notes(run, &order));
-	place_events(&s, order);
-	return HT_OK;
+	return place_events(run, &s);
 }
 
 const char *ht_mem_scope_path(struct ht_run *run, struct ht_mem_scopes *scopes, uint32_t scope)

@@ -70,7 +70,7 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
 	const struct ht_trace *t = history->trace;
 	struct ht_mem_extents extents = { .arena = run->scratch };
 	struct present p;
-	bool ok = ht_mem_extents_at_end(&extents, t, history->segments, d->device) &&
+	bool ok = ht_mem_extents_at_end(&extents, t, d->segments, d->n_segments) &&
 	          present_init(&p, run, d->n_lives);
 	for (int64_t i = d->end - 1; ok && i >= d->first && i > k; i--)
 		ok = ht_mem_extents_undo(&extents, &t->more->mem_events[i]);
@@ -81,10 +81,11 @@ enum ht_status ht_mem_layout_at(struct ht_run *run, const struct ht_mem_history 
 			p.addrs[p.n] = d->lives[i].addr;
 			p.lives[p.n++] = i;
 		}
-	struct ht_mem_layout state = { .extents = extents.list, .n_extents = extents.n };
+	struct ht_mem_layout state = { .extents = ht_mem_extents_list(&extents),
+		.n_extents = extents.n };
 	state.pieces =
 	        ht_arena_room(run->scratch, max_pieces(&p, state.n_extents) * sizeof *state.pieces);
-	if (!state.pieces || !ht_sort_keys(run->ctx->mem, p.addrs, p.lives, p.n))
+	if (!state.extents || !state.pieces || !ht_sort_keys(run->ctx->mem, p.addrs, p.lives, p.n))
 		return ht_fail_nomem(run->ctx);
 	list_pieces(d, &p, &state);
 	*ret_state = state;

@@ -60,9 +60,9 @@ static struct private_pools private_pools_of(
         const struct ht_trace *t, const struct ht_mem_device *d)
 {
 	struct private_pools pools = { 0 };
-	for (size_t i = 0; i < t->more->n_mem_segments; i++) {
-		const struct ht_mem_segment *g = &t->more->mem_segments[i];
-		if (g->device != d->device || (!g->pool[0] && !g->pool[1]))
+	for (size_t i = 0; i < d->n_segments; i++) {
+		const struct ht_mem_segment *g = &t->more->mem_segments[d->segments[i]];
+		if (!g->pool[0] && !g->pool[1])
 			continue;
 		pools.reserved = ht_add_sat(pools.reserved, g->total);
 		pools.idle = ht_add_sat(pools.idle, ht_sub_sat(g->total, g->active));
