@@ -424,13 +424,116 @@ def events_on_host(n):
         yield kernel(3 * i + 2, at + 6, 5, stream=i % 50)
 
 
+def compiled(n):
+    """Graphs of torch.compile, each compiled once, called once, and called once backwards."""
+    for i in range(n // 10):
+        ts = START + 100 * i
+        yield op(i, ts, 10, name="entire_frame_compile")
+        yield span("user_annotation", f"entire_frame_compile_data compile_id={i}/0", 1, 1, ts + 1, 5)
+        yield op(i, ts + 20, 20, name=f"Torch-Compiled Region: {i}/0")
+        yield span("cpu_op", "CompiledFunction", 1, 1, ts + 21, 18, Sequence_number=i)
+        yield span("user_annotation", f"## Call CompiledFxGraph f{i} ##", 1, 1, ts + 22, 16)
+        yield launch(i, ts + 23, External_id=i)
+        yield kernel(i, ts + 25, 5, name=f"triton_poi_fused_{i}")
+        yield span("cpu_op", "CompiledFunctionBackward", 1, 1, ts + 50, 30, Sequence_number=i)
+        yield span("user_annotation", f"## Call CompiledFxGraph b{i} ##", 1, 1, ts + 51, 28)
+        yield op(i, ts + 52, 20, name=f"triton_poi_fused_{i}")
+
+
+def nested_compiled(n):
+    """Calls of compiled graphs, one in the other, and all launches at the bottom."""
+    depth = n // 3
+    for i in range(depth):
+        yield span("user_annotation", f"## Call CompiledFxGraph k{i} ##", 1, 1, START + i, 4 * n - 2 * i)
+    for i in range(depth):
+        yield launch(i, START + depth + 2 * i, External_id=i)
+        yield kernel(i, START + depth + 2 * i + 1, 1)
+
+
+def graph_launch(i, ts):
+    return span("cuda_runtime", "cudaGraphLaunch", 1, 1, ts, 1, correlation=i)
+
+
+def graphs(n):
+    """Launches of CUDA graphs, none of which is like another."""
+    for i in range(n // 3):
+        ts = START + 20 * i
+        yield graph_launch(i, ts)
+        yield kernel(i, ts + 3, 5, name=f"k{i}")
+        yield kernel(i, ts + 9, 5, name=f"k{i % 7}")
+
+
+def captures(n):
+    """Captures in each other, each of a size that a replay has."""
+    depth = n // 5
+    for i in range(depth):
+        yield span("user_annotation", f"capture_{i}", 1, 1, START + i, 4 * n - 2 * i)
+        yield span("cuda_runtime", "cudaLaunchKernel", 1, 1, START + depth + 2 * i, 1, correlation=n + i)
+    for i in range(depth):
+        ts = START + 5 * n + 20 * i
+        yield span("user_annotation", f"execute_context_0(0)_generation_{i}({i})", 1, 1, ts, 10)
+        yield graph_launch(i, ts + 1)
+        yield kernel(i, ts + 3, 5, name=f"k{i % 7}")
+
+
+def iterations(n):
+    """Iterations of a serving engine that overlap, one in the other."""
+    depth = n // 3
+    for i in range(depth):
+        yield span("user_annotation", f"execute_context_{i % 5}({i})_generation_{i}({i})", 1, 1, START + i, 4 * n - 2 * i)
+    for i in range(depth):
+        yield launch(i, START + depth + 2 * i, External_id=i)
+        yield kernel(i, START + depth + 2 * i + 1, 1)
+
+
+def loaders(n):
+    """Batches of data, optimizers and clearing of gradients, each named anew."""
+    names = ("enumerate(DataLoader)#L{}.__next__", "Optimizer.step#O{}.step", "Optimizer.zero_grad#O{}.zero_grad")
+    for i in range(n // 4):
+        ts = START + 10 * i
+        yield span("user_annotation", names[i % 3].format(i), 1, 1, ts, 9)
+        yield from triple(i, ts)
+
+
+def device_annotations(n):
+    """Annotations on a stream, one in the other, and all kernels at the bottom."""
+    depth = n // 3
+    for i in range(depth):
+        yield span("gpu_user_annotation", f"a{i}", 0, 7, START + i, 4 * n - 2 * i)
+    for i in range(depth):
+        yield launch(i, START + 2 * i, External_id=i)
+        yield kernel(i, START + depth + 2 * i + 1, 1)
+
+
+def transfers(n):
+    """Messages from rank to rank, each with a peer, and a group, of its own."""
+    for i in range(n // 3):
+        ts = START + 20 * i
+        yield span("cpu_op", "record_param_comms", 1, 1, ts, 9, External_id=i, Collective_name='"send"', Process_Group_Name=f'"{i}"',
+                   Seq=i, Src_Rank=0, Dst_Rank=i, In_msg_nelems=i, Out_msg_nelems=i, dtype='"Float"', Group_size=2)
+        yield launch(i, ts + 1, External_id=i)
+        yield kernel(i, ts + 3, 15, stream=20 + i % 3, name="ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", Collective_name='"send"',
+                     Process_Group_Name=f'"{i}"', Seq=i, Src_Rank=0, Dst_Rank=i, In_msg_nelems=i, Out_msg_nelems=i, dtype='"Float"', Group_size=2)
+
+
+def syncs(n):
+    """Waits for all that was launched, and what the profiler did itself, between one kernel that never ends and many short ones."""
+    yield kernel(n, START, 10 * n, stream=9)
+    for i in range(n // 5):
+        ts = START + 20 * i
+        yield from triple(i, ts)
+        yield span("cuda_runtime", "cudaDeviceSynchronize", 1, 1, ts + 10, 5, correlation=n + i)
+        yield span("overhead", ("Buffer Flush", "Activity Buffer Request")[i % 2], -1, 0, ts + 11, 30)
+
+
 ALL = {shape.__name__: shape for shape in (
     nest, nested_launches, same_time, partial, annotations, streams, threads, names, one_correlation, overlap, groups,
     flows, steps, steps_of_work, named_steps, waits, memory, begin_end, python_calls, many_keys, rolling_annotations,
     flows_after_nest, backward, stream_waits, counter_ranges, devices, devices_and_streams, processes, all_at_once,
     streams_beside_collectives, flows_to_one, flows_to_launches, wide, saw, modules, deep_modules, annotation_names,
     overlapping_steps, nested_steps, collective_groups, keys_of_args, categories, stacks_of_frames, shapes_of_inputs, counters,
-    async_spans, events_on_host)}
+    async_spans, events_on_host, compiled, nested_compiled, graphs, captures, iterations, loaders,
+    device_annotations, transfers, syncs)}
 
 
 def events(shape, n):

@@ -5,6 +5,7 @@
 #include "model/advice/memory_growth.h"
 
 #include "base/sort.h"
+#include "model/rows/around.h"
 
 #include <string.h>
 
@@ -35,14 +36,12 @@ static int64_t least_growth(const struct ht_memory_event *events, size_t n,
 	return least;
 }
 
-/* The innermost annotation around an operator that is no step. */
-static const char *annotation_around(const struct ht_trace *t, uint32_t row)
+/* An annotation that is no step. */
+static bool is_note(const void *trace, uint32_t row)
 {
-	for (row = t->parent[row]; row != HT_NONE; row = t->parent[row])
-		if (t->kind[row] == HT_KIND_ANNOTATION && t->name[row] != HT_NO_STR &&
-		        strncmp(ht_str(t, t->name[row]), "ProfilerStep", 12) != 0)
-			return ht_str(t, t->name[row]);
-	return NULL;
+	const struct ht_trace *t = trace;
+	return t->kind[row] == HT_KIND_ANNOTATION && t->name[row] != HT_NO_STR &&
+	       strncmp(ht_str(t, t->name[row]), "ProfilerStep", 12) != 0;
 }
 
 /* An allocation that stays. */
@@ -59,21 +58,22 @@ static int by_names(const void *left, const void *right)
 	return by ? by : strcmp(a->annotation, b->annotation);
 }
 
-static size_t list_kept(const struct ht_trace *t, const struct ht_bounds *bounds,
+static size_t list_kept(struct ht_around *notes, const struct ht_bounds *bounds,
         const struct ht_growth_look *look, size_t first, size_t end, struct kept *list)
 {
+	const struct ht_trace *t = notes->trace;
 	size_t n = 0;
 	for (size_t i = first; i < end; i++) {
 		const struct ht_memory_event *event = &look->events->list[i];
 		const struct ht_memory_op *op = &look->ops[i];
-		const char *around = NULL;
+		uint32_t note = HT_NONE;
 		if (!look->is_kept[i] || !op->name || event->ts_ns < bounds->list[0].start ||
 		        event->ts_ns >= bounds->list[bounds->n - 1].end)
 			continue;
 		if (op->node != HT_NONE)
-			around = annotation_around(t, look->tree->nodes[op->node].row);
-		list[n++] =
-		        (struct kept){ op->name, around ? around : "", event->bytes, event->row };
+			note = ht_around_find(notes, look->tree->nodes[op->node].row);
+		list[n++] = (struct kept){ op->name,
+			note == HT_NONE ? "" : ht_str(t, t->name[note]), event->bytes, event->row };
 	}
 	return n;
 }
@@ -82,9 +82,11 @@ static enum ht_status find_keeper(struct ht_run *run, const struct ht_bounds *bo
         const struct ht_growth_look *look, size_t first, size_t end, struct ht_memory_growth *ret)
 {
 	struct kept *list = ht_arena_alloc(run->scratch, (end - first + 1) * sizeof *list);
+	struct ht_around notes;
 	if (!list)
 		return ht_fail_nomem(run->ctx);
-	size_t n = list_kept(run->trace, bounds, look, first, end, list);
+	HT_TRY(ht_around_init(run, run->trace, is_note, run->trace, &notes));
+	size_t n = list_kept(&notes, bounds, look, first, end, list);
 	ht_sort_items(run->ctx->mem, list, n, sizeof *list, by_names);
 	for (size_t i = 0, next; i < n; i = next) {
 		struct kept sum = list[i];

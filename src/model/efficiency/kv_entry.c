@@ -9,6 +9,7 @@
 #include "model/efficiency/op_args.h"
 #include "model/origin/find_origins.h"
 #include "model/origin/replays.h"
+#include "model/rows/around.h"
 #include "store/args.h"
 #include "store/columns.h"
 
@@ -68,6 +69,7 @@ struct finder {
 	int64_t *sums;  /* of them */
 	size_t n;
 	uint8_t *is_cache; /* by string id of the trace: 1 no, 2 yes */
+	struct ht_around around;
 };
 
 static int ascending(const void *left, const void *right)
@@ -76,15 +78,18 @@ static int ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The iteration that a launch is in, n: none. */
-static size_t iteration_of(const struct finder *f, uint32_t row)
+static bool is_iteration(const void *finder, uint32_t row)
 {
-	for (; row != HT_NONE; row = f->t->parent[row]) {
-		size_t at = ht_lower_bound_u32(f->rows, f->n, row);
-		if (f->t->kind[row] == HT_KIND_ANNOTATION && at < f->n && f->rows[at] == row)
-			return at;
-	}
-	return f->n;
+	const struct finder *f = finder;
+	size_t at = ht_lower_bound_u32(f->rows, f->n, row);
+	return f->t->kind[row] == HT_KIND_ANNOTATION && at < f->n && f->rows[at] == row;
+}
+
+/* The iteration that a launch is in, n: none. */
+static size_t iteration_of(struct finder *f, uint32_t launch)
+{
+	uint32_t row = ht_around_find(&f->around, launch);
+	return row == HT_NONE ? f->n : ht_lower_bound_u32(f->rows, f->n, row);
 }
 
 /* The operator around a row that writes the cache; HT_NONE: none. */
@@ -144,6 +149,7 @@ enum ht_status ht_kv_entry_find(
 	qsort(f.rows, n, sizeof *f.rows, ascending);
 	if (ht_has_graph_launches(run->trace))
 		HT_TRY(ht_origins_make(run, false, &f.origins));
+	HT_TRY(ht_around_init(run, f.t, is_iteration, &f, &f.around));
 	add_calls(&f);
 	int64_t bytes = -1;
 	for (size_t i = 0; i < n; i++) {

@@ -5,6 +5,7 @@
 #include "attach/kind.h"
 #include "model/origin/compiled.h"
 #include "model/origin/find_origins.h"
+#include "model/rows/around.h"
 #include "store/columns.h"
 
 #define MAX_BYTES ((size_t)1 << 30)
@@ -35,12 +36,14 @@ static enum ht_status add_replays(struct ht_run *run, struct ht_compiled *compil
 {
 	const struct ht_trace *t = run->trace;
 	struct ht_origins origins;
+	struct ht_around calls;
 	HT_TRY(ht_origins_make(run, false, &origins));
+	HT_TRY(ht_around_init(run, t, ht_is_compiled_call, t, &calls));
 	for (size_t i = 0; origins.of_graph && i < t->n_gpu; i++) {
 		const struct ht_origin *site = ht_origin_in_graph(&origins, i);
 		uint32_t launch = t->gpu[i].launch;
 		if (!origins.of_graph[i] || launch == HT_NONE ||
-		        ht_compiled_around(t, launch) == HT_NONE)
+		        ht_around_find(&calls, launch) == HT_NONE)
 			continue;
 		compiled->n_activities++;
 		compiled->n_found += site && site->method == HT_ORIGIN_INDUCTOR;

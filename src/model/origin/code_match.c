@@ -82,6 +82,14 @@ static bool push_launched(struct ht_run *run, uint32_t row, struct ht_vec *list)
 	return ok;
 }
 
+/* Whether no other call is between a row and a call around it. */
+static bool is_directly_inside(const struct ht_trace *t, uint32_t row, uint32_t call)
+{
+	while (row != HT_NONE && row != call && !ht_is_compiled_call(t, row))
+		row = t->parent[row];
+	return row == call;
+}
+
 /* Append struct generated: the operators of generated kernels in the last call of the graph; of a CUDA graph, its kernels. What is inside
  * of a call lies behind it on its thread, so that of a trace with many graphs each looks at its own rows. */
 static enum ht_status find_run(struct ht_run *run, const char *key, struct ht_vec *list)
@@ -94,7 +102,7 @@ static enum ht_status find_run(struct ht_run *run, const char *key, struct ht_ve
 		for (const uint32_t *at = rows_from(t, call, &end);
 		        at < end && t->ts_ns[*at] <= ht_end_ns(t, call); at++) {
 			if ((ops && t->kind[*at] != HT_KIND_CPU_OP) ||
-			        ht_compiled_around(t, *at) != call)
+			        !is_directly_inside(t, *at, call))
 				continue;
 			if (!(ops ? push(run, *at, list) : push_launched(run, *at, list)))
 				return ht_fail_nomem(run->ctx);

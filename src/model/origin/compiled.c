@@ -10,6 +10,7 @@
 #include "model/origin/call_names.h"
 #include "model/origin/code_files.h"
 #include "model/origin/tape.h"
+#include "model/rows/around.h"
 #include "store/columns.h"
 
 #include <stdlib.h>
@@ -25,19 +26,12 @@ const char *ht_compiled_key(const char *name, size_t *ret_n)
 	return *ret_n ? name : NULL;
 }
 
-uint32_t ht_compiled_around(const struct ht_trace *t, uint32_t row)
+bool ht_is_compiled_call(const void *trace, uint32_t row)
 {
+	const struct ht_trace *t = trace;
 	size_t n;
-	while (row != HT_NONE && (t->kind[row] != HT_KIND_ANNOTATION ||
-	                                 !ht_compiled_key(ht_str(t, t->name[row]), &n)))
-		row = t->parent[row];
-	return row;
-}
-
-uint64_t ht_compiled_hash(const struct ht_trace *t, uint32_t row)
-{
-	row = ht_compiled_around(t, row);
-	return row == HT_NONE ? 0 : (uint64_t)t->name[row] + 1;
+	return t->kind[row] == HT_KIND_ANNOTATION &&
+	       ht_compiled_key(ht_str(t, t->name[row]), &n) != NULL;
 }
 
 /* ---- logs ---- */
@@ -113,28 +107,28 @@ static int by_call(const void *left, const void *right)
 	return (a->gpu > b->gpu) - (a->gpu < b->gpu);
 }
 
-static uint32_t outermost_op(const struct ht_trace *t, uint32_t row, uint32_t around)
+static bool is_op(const void *trace, uint32_t row)
 {
-	uint32_t op = HT_NONE;
-	for (; row != HT_NONE && row != around; row = t->parent[row])
-		if (t->kind[row] == HT_KIND_CPU_OP)
-			op = row;
-	return op;
+	return ((const struct ht_trace *)trace)->kind[row] == HT_KIND_CPU_OP;
 }
 
 static enum ht_status find_inside(struct ht_run *run, struct inside **ret_list, size_t *ret_n)
 {
 	const struct ht_trace *t = run->trace;
 	struct inside *list = ht_arena_room(run->scratch, (t->n_gpu + 1) * sizeof *list);
+	struct ht_around calls, ops;
 	size_t n = 0;
 	if (!list)
 		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_around_init(run, t, ht_is_compiled_call, t, &calls));
+	HT_TRY(ht_around_init(run, t, is_op, t, &ops));
+	ops.is_end = ht_is_compiled_call;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t launch = t->gpu[i].launch;
 		if (launch == HT_NONE || ht_is_graph_launch_name(ht_str(t, t->name[launch])))
 			continue;
-		uint32_t around = ht_compiled_around(t, launch);
-		uint32_t op = around == HT_NONE ? HT_NONE : outermost_op(t, launch, around);
+		uint32_t around = ht_around_find(&calls, launch);
+		uint32_t op = around == HT_NONE ? HT_NONE : ht_around_outermost(&ops, launch);
 		if (around != HT_NONE)
 			list[n++] = (struct inside){ around, op, (uint32_t)i,
 				op == HT_NONE ? t->ts_ns[launch] : t->ts_ns[op] };

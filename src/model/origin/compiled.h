@@ -29,10 +29,8 @@ enum ht_status ht_compiled_graph(struct ht_run *run, const char *key,
 /* Why a compile id was compiled again, NULL when no log says. */
 enum ht_status ht_recompile_reason(
         struct ht_run *run, const char *compile_id, const char **ret_reason) HT_MUST_USE;
-/* The call of a compiled graph around a host row, HT_NONE: none. */
-uint32_t ht_compiled_around(const struct ht_trace *trace, uint32_t row);
-/* What tells the compiled graph around a host row from others; 0: there is none. */
-uint64_t ht_compiled_hash(const struct ht_trace *trace, uint32_t row);
+/* Whether a row is the call of a compiled graph; for ht_around_init. */
+bool ht_is_compiled_call(const void *trace, uint32_t row);
 /* The key of "## Call CompiledFxGraph <key> ##", of *ret_n bytes; NULL for another name. */
 const char *ht_compiled_key(const char *name, size_t *ret_n);
 

@@ -18,6 +18,7 @@
 #include "model/origin/choose.h"
 #include "model/origin/node_events.h"
 #include "model/origin/node_notes.h"
+#include "model/rows/around.h"
 #include "model/serving/iteration_rules.h"
 
 #include <string.h>
@@ -36,6 +37,8 @@ struct reading {
 	uint64_t *n_matched; /* by attachment */
 	const char **why;
 	const struct ht_iteration_rules *rules; /* of the user's own, NULL: none */
+	struct ht_around calls,
+	        sizes; /* of compiled graphs; annotations of a grammar that say a size */
 	/* the launch in hand */
 	const uint32_t *gpus; /* its activities by start */
 	uint64_t *sort_keys;
@@ -100,17 +103,26 @@ static enum ht_status order_activities(
 	return HT_OK;
 }
 
-/* The size that the innermost annotation of a grammar around the launch says. */
-static int64_t size_around(const struct reading *r, uint32_t row)
+/* The size that an annotation of a grammar says; -1: none. */
+static int64_t size_of(const struct reading *r, uint32_t row)
 {
-	const struct ht_trace *t = r->t;
 	struct ht_iteration_name name;
-	for (row = t->parent[row]; row != HT_NONE; row = t->parent[row])
-		if (t->kind[row] == HT_KIND_ANNOTATION &&
-		        ht_iteration_read(r->rules, ht_str(t, t->name[row]), &name) &&
-		        name.batch >= 0)
-			return name.batch;
-	return -1;
+	return r->t->kind[row] == HT_KIND_ANNOTATION &&
+	                       ht_iteration_read(r->rules, ht_str(r->t, r->t->name[row]), &name)
+	               ? name.batch
+	               : -1;
+}
+
+static bool says_size(const void *reading, uint32_t row)
+{
+	return size_of(reading, row) >= 0;
+}
+
+/* What the innermost one around a launch says. */
+static int64_t size_around(struct reading *r, uint32_t launch)
+{
+	uint32_t row = ht_around_find(&r->sizes, launch);
+	return row == HT_NONE ? -1 : size_of(r, row);
 }
 
 /* ---- kinds of graphs ---- */
@@ -162,7 +174,7 @@ static enum ht_status use_wrapper(
 	const struct ht_compiled_graph *graph;
 	const struct ht_compiled_call **calls;
 	size_t n = 0;
-	uint32_t around = ht_compiled_around(r->t, replay->launch);
+	uint32_t around = ht_around_find(&r->calls, replay->launch);
 	*ret_is_used = false;
 	if (around == HT_NONE)
 		return HT_OK;
@@ -276,7 +288,8 @@ static enum ht_status read_launch(struct reading *r, uint32_t launch)
 		return HT_OK;
 	uint64_t names;
 	HT_TRY(order_activities(r, gpus, n, &names));
-	names = ht_hash_mix(names, ht_compiled_hash(r->t, launch));
+	uint32_t call = ht_around_find(&r->calls, launch);
+	names = ht_hash_mix(names, call == HT_NONE ? 0 : (uint64_t)r->t->name[call] + 1);
 	int64_t size = size_around(r, launch);
 	if (!find_use(r, names, size, n))
 		HT_TRY(add_use(r, launch, n, names, size));
@@ -321,6 +334,8 @@ bool ht_has_graph_launches(const struct ht_trace *t)
 static enum ht_status read_launches(struct reading *r, const uint32_t *ids, size_t n_ids)
 {
 	const struct ht_trace *t = r->t;
+	HT_TRY(ht_around_init(r->run, t, ht_is_compiled_call, t, &r->calls));
+	HT_TRY(ht_around_init(r->run, t, says_size, r, &r->sizes));
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
 		bool is_launch = false;
 		if (!ht_kind_is_call(t->kind[row]))

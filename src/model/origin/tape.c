@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "model/device/launch.h"
+#include "model/rows/around.h"
 #include "model/serving/grammar.h"
 #include "store/args.h"
 
@@ -39,6 +40,11 @@ uint32_t ht_op_around(const struct ht_trace *t, uint32_t row)
 	return row;
 }
 
+static bool is_op(const void *trace, uint32_t row)
+{
+	return ((const struct ht_trace *)trace)->kind[row] == HT_KIND_CPU_OP;
+}
+
 /* One trace on its way onto tapes. */
 struct taping {
 	struct ht_run *run;
@@ -48,7 +54,7 @@ struct taping {
 	uint32_t *calls;      /* rows of calls of the runtime and the driver, by start */
 	size_t n_calls;
 	struct ht_arg_cursor kernel, stream;
-	uint32_t *ops; /* by row: the operator around it + 2, 0: not looked for; NULL: of none */
+	struct ht_around ops; /* from the first capture on */
 };
 
 /* HT_KIND_OTHER: it launches nothing that a graph holds. */
@@ -82,26 +88,13 @@ static enum ht_status sort_calls(struct taping *tp)
 
 /* ---- captures ---- */
 
-/* ht_op_around for many rows below the same ones, whatever their depth. */
-static uint32_t find_op(struct taping *tp, uint32_t row)
-{
-	const struct ht_trace *t = tp->t;
-	uint32_t at = row;
-	while (at != HT_NONE && !tp->ops[at] && t->kind[at] != HT_KIND_CPU_OP)
-		at = t->parent[at];
-	uint32_t op = at == HT_NONE || !tp->ops[at] ? at : tp->ops[at] - 2;
-	for (; row != at; row = t->parent[row])
-		tp->ops[row] = op + 2;
-	return op;
-}
-
 /* Name and stream stand on the launches of HIP only. */
 static struct ht_tape_entry captured_entry(struct taping *tp, uint32_t row, uint8_t kind)
 {
 	const char *name = kind == HT_KIND_KERNEL ? ht_arg_cursor_str(&tp->kernel, row) : NULL;
 	return (struct ht_tape_entry){
 		.launch = row,
-		.op = find_op(tp, row),
+		.op = ht_around_find(&tp->ops, row),
 		.key = kind != HT_KIND_KERNEL ? kind
 		       : name                 ? name_key(name, strlen(name))
 		                              : 0,
@@ -126,10 +119,10 @@ static enum ht_status tape_capture(struct taping *tp, const struct calls *calls,
 	if (end <= first)
 		return HT_OK;
 	tape->entries = ht_arena_room(tp->run->scratch, (end - first) * sizeof *tape->entries);
-	if (!tp->ops)
-		tp->ops = ht_arena_alloc(tp->run->scratch, ht_n_events(t) * sizeof *tp->ops);
-	if (!tape->entries || !tp->ops)
+	if (!tape->entries)
 		return ht_fail_nomem(tp->run->ctx);
+	if (!tp->ops.found)
+		HT_TRY(ht_around_init(tp->run, t, is_op, t, &tp->ops));
 	tape->has_names = true;
 	for (size_t i = first; i < end; i++) {
 		const uint32_t *gpus;

@@ -7,6 +7,7 @@
 #include "store/columns.h"
 
 #include "base/search.h"
+#include "model/rows/around.h"
 #include "model/serving/iteration_rules.h"
 
 #include <stdlib.h>
@@ -15,12 +16,14 @@
 struct finder {
 	const struct ht_trace *t;
 	const struct ht_iteration_rules *rules; /* NULL: none */
-	uint8_t *known; /* by string id: 0 not looked at yet, 1 of no grammar, 2 of one */
+	uint8_t *known;          /* by string id: 0 not looked at yet, 1 of no grammar, 2 of one */
+	struct ht_around around; /* iterations */
 };
 
 /* Names repeat, and rows ask for what is around them again and again. */
-static bool is_iteration(struct finder *f, uint32_t row)
+static bool is_iteration(const void *finder, uint32_t row)
 {
+	const struct finder *f = finder;
 	const struct ht_trace *t = f->t;
 	struct ht_iteration_name name;
 	uint32_t id = t->name[row];
@@ -29,16 +32,6 @@ static bool is_iteration(struct finder *f, uint32_t row)
 	if (!f->known[id])
 		f->known[id] = ht_iteration_read(f->rules, ht_str(t, id), &name) ? 2 : 1;
 	return f->known[id] == 2;
-}
-
-/* The outermost iteration around a row, the row itself included; HT_NONE: none. */
-static uint32_t outermost(struct finder *f, uint32_t row)
-{
-	uint32_t found = HT_NONE;
-	for (; row != HT_NONE; row = f->t->parent[row])
-		if (is_iteration(f, row))
-			found = row;
-	return found;
 }
 
 static int by_row(const void *left, const void *right)
@@ -88,7 +81,7 @@ static enum ht_status collect(
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (is_iteration(f, row) && outermost(f, row) == row &&
+		if (is_iteration(f, row) && ht_around_outermost(&f->around, row) == row &&
 		        ht_iteration_read(f->rules, ht_str(t, t->name[row]), &name))
 			list[n++] = (struct ht_iteration){ .row = row,
 				.name = name,
@@ -96,7 +89,7 @@ static enum ht_status collect(
 				.first_gpu_ns = INT64_MAX,
 				.last_gpu_ns = INT64_MIN };
 	for (uint32_t row = 0; n && row < ht_n_events(t); row++) {
-		uint32_t outer = is_iteration(f, row) ? outermost(f, row) : row;
+		uint32_t outer = is_iteration(f, row) ? ht_around_outermost(&f->around, row) : row;
 		struct ht_iteration *of = outer != row ? find_row(list, n, outer) : NULL;
 		if (of && ht_iteration_read(f->rules, ht_str(t, t->name[row]), &name))
 			fill_in(&of->name, &name);
@@ -111,7 +104,8 @@ static void add_gpu(struct finder *f, struct ht_iteration *list, size_t n)
 	const struct ht_trace *t = f->t;
 	for (size_t i = 0; n && i < t->n_gpu; i++) {
 		uint32_t launch = t->gpu[i].launch, row = t->gpu[i].row;
-		uint32_t around = launch == HT_NONE ? HT_NONE : outermost(f, launch);
+		uint32_t around =
+		        launch == HT_NONE ? HT_NONE : ht_around_outermost(&f->around, launch);
 		struct ht_iteration *of = around == HT_NONE ? NULL : find_row(list, n, around);
 		if (!of)
 			continue;
@@ -123,17 +117,30 @@ static void add_gpu(struct finder *f, struct ht_iteration *list, size_t n)
 	}
 }
 
-static void add_wall(const struct ht_trace *t, struct ht_iteration *list, size_t n)
+/* Until the next one of the thread begins, or its own work ends. */
+static enum ht_status add_wall(struct ht_run *run, struct ht_iteration *list, size_t n)
+{
+	const struct ht_trace *t = run->trace;
+	size_t *next = ht_arena_alloc(
+	        run->scratch, (t->n_tracks + 1) * sizeof *next); /* by track: 1 + the next one */
+	if (!next)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = n; i-- > 0;) {
+		struct ht_iteration *it = &list[i];
+		size_t *after = &next[t->track[it->row]];
+		int64_t end = ht_end_ns(t, it->row);
+		end = it->last_gpu_ns > end ? it->last_gpu_ns : end;
+		it->wall_ns = (*after ? list[*after - 1].start_ns : end) - it->start_ns;
+		*after = i + 1;
+	}
+	return HT_OK;
+}
+
+static void add_gaps(struct ht_iteration *list, size_t n)
 {
 	int64_t busy_until = INT64_MIN;
 	for (size_t i = 0; i < n; i++) {
 		struct ht_iteration *it = &list[i];
-		size_t next = i + 1;
-		while (next < n && t->track[list[next].row] != t->track[it->row])
-			next++;
-		int64_t end = ht_end_ns(t, it->row);
-		end = it->last_gpu_ns > end ? it->last_gpu_ns : end;
-		it->wall_ns = (next < n ? list[next].start_ns : end) - it->start_ns;
 		if (it->first_gpu_ns == INT64_MAX)
 			continue;
 		if (busy_until != INT64_MIN && it->first_gpu_ns > busy_until)
@@ -149,10 +156,11 @@ enum ht_status ht_iterations_find(struct ht_run *run, struct ht_iteration **ret_
 	if (!f.known)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_iteration_rules_attached(run, &f.rules));
+	HT_TRY(ht_around_init(run, f.t, is_iteration, &f, &f.around));
 	HT_TRY(collect(run, &f, ret_list, ret_n));
 	add_gpu(&f, *ret_list, *ret_n);
 	if (*ret_n)
 		qsort(*ret_list, *ret_n, sizeof **ret_list, by_start);
-	add_wall(run->trace, *ret_list, *ret_n);
-	return HT_OK;
+	add_gaps(*ret_list, *ret_n);
+	return add_wall(run, *ret_list, *ret_n);
 }
