@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import shapes
 import support
 from meter import Meter
 
@@ -91,6 +92,25 @@ def grows(meter, tmp_path, name, n, make):
 @pytest.mark.parametrize("shape", LOGS)
 def test_log(shape, meter, tmp_path):
     assert not grows(meter, tmp_path, "dedicated_log_torch_trace_x.log", *LOGS[shape])
+
+
+@pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
+def test_many_graphs_and_recompilations(meter, tmp_path):
+    """Each graph that is called, and each that was compiled again, is in the log."""
+    def take(n):
+        trace, log = tmp_path / f"{n}.json", tmp_path / f"dedicated_log_torch_trace_{n}.log"
+        shapes.write("compiled", 10 * n, trace)
+        trace.write_text(trace.read_text().replace("/0", "/1"))
+        log.write_text("".join(code_of("# [Provenance debug handles] triton_a:1") +
+                               record({"artifact": {"name": "fx_graph_cache_miss"}}, json.dumps({"key": f"f{i}"})) +
+                               record({"artifact": {"name": "recompile_reasons"}}, "0/0: a guard").replace('"frame_id": 0', f'"frame_id": {i}')
+                               .replace('"frame_compile_id": 0', '"frame_compile_id": 1') for i in range(n)))
+        seconds, _, code, message = meter.measure([support.EXE, "attribution", trace, "--view", "compile", "--attach", log, "--jobs", "1", "--no-cache",
+                                                   "--format", "csv"])
+        assert code == 0, message
+        return seconds
+    small = min(take(4000) for _ in range(2))
+    assert take(16_000) < FACTOR * max(small, 0.03)
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")

@@ -6,6 +6,8 @@
 
 #include "base/md5.h"
 #include "base/mem.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "base/text_compare.h"
 #include "json/json_text.h"
 #include "model/origin/compile_span.h"
@@ -345,6 +347,40 @@ static enum ht_status read_records(struct reading *r, char *text)
 	return HT_OK;
 }
 
+/* ---- names ---- */
+
+static int by_name(const void *left, const void *right)
+{
+	const struct ht_log_name *a = left, *b = right;
+	int by = strcmp(a->name, b->name);
+	return by ? by : (a->place > b->place) - (a->place < b->place);
+}
+
+/* The last place of a name + 1; 0: none. */
+static size_t find_last(const struct ht_log_name *names, size_t n, const char *name)
+{
+	size_t end = HT_LOWER_BOUND(i, n, strcmp(names[i].name, name) <= 0);
+	return end && !strcmp(names[end - 1].name, name) ? names[end - 1].place + 1 : 0;
+}
+
+static enum ht_status sort_names(ht_ctx *ctx, struct ht_compile_log *log)
+{
+	const struct ht_compiled_graph *graphs = log->graphs.data;
+	const struct ht_recompile *recompiles = log->recompiles.data;
+	size_t n_keys = log->graphs.n, n_ids = log->recompiles.n;
+	log->keys = ht_arena_room(&log->arena, (n_keys + 1) * sizeof *log->keys);
+	log->ids = ht_arena_room(&log->arena, (n_ids + 1) * sizeof *log->ids);
+	if (!log->keys || !log->ids)
+		return ht_fail_nomem(ctx);
+	for (uint32_t i = 0; i < n_keys; i++)
+		log->keys[i] = (struct ht_log_name){ graphs[i].key, i };
+	for (uint32_t i = 0; i < n_ids; i++)
+		log->ids[i] = (struct ht_log_name){ recompiles[i].compile_id, i };
+	ht_sort_items(ctx->mem, log->keys, n_keys, sizeof *log->keys, by_name);
+	ht_sort_items(ctx->mem, log->ids, n_ids, sizeof *log->ids, by_name);
+	return HT_OK;
+}
+
 enum ht_status ht_compile_log_new(ht_ctx *ctx, struct ht_compile_log **ret_log)
 {
 	struct ht_compile_log *log = ht_mem_zalloc(ctx->mem, sizeof *log);
@@ -367,6 +403,8 @@ enum ht_status ht_compile_log_read(
 	enum ht_status status = read_records(&r, text);
 	if (status == HT_OK && r.has_code)
 		status = push_graph(&r, "", r.code_id);
+	if (status == HT_OK)
+		status = sort_names(ctx, log);
 	ht_vec_free(log->mem, &r.calls, sizeof(struct ht_compiled_call));
 	ht_log_events_done(ctx, &r.events);
 	ht_graph_lines_done(ctx, &r.lines);
@@ -396,9 +434,13 @@ void ht_compile_log_free(struct ht_compile_log *log)
 const struct ht_compiled_graph *ht_compile_log_graph(
         const struct ht_compile_log *log, const char *key)
 {
-	const struct ht_compiled_graph *list = log->graphs.data;
-	for (size_t i = log->graphs.n; i-- > 0;)
-		if (!strcmp(list[i].key, key))
-			return &list[i];
-	return NULL;
+	size_t found = find_last(log->keys, log->graphs.n, key);
+	return found ? (const struct ht_compiled_graph *)log->graphs.data + found - 1 : NULL;
+}
+
+const char *ht_compile_log_reason(const struct ht_compile_log *log, const char *compile_id)
+{
+	const struct ht_recompile *list = log->recompiles.data;
+	size_t found = find_last(log->ids, log->recompiles.n, compile_id);
+	return found ? list[found - 1].reason : NULL;
 }

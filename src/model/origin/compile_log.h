@@ -25,12 +25,19 @@ struct ht_recompile {
 	const char *compile_id, *reason;
 };
 
+/* By name, then by place: one of graphs, or of recompiles. */
+struct ht_log_name {
+	const char *name;
+	uint32_t place;
+};
+
 struct ht_compile_log {
 	struct ht_mem *mem;
 	struct ht_arena arena;
-	struct ht_vec graphs;     /* struct ht_compiled_graph */
-	struct ht_vec recompiles; /* struct ht_recompile */
-	struct ht_vec spans;      /* struct ht_compile_span, in Unix time */
+	struct ht_vec graphs;           /* struct ht_compiled_graph */
+	struct ht_vec recompiles;       /* struct ht_recompile */
+	struct ht_log_name *keys, *ids; /* of graphs, of recompiles; in the arena */
+	struct ht_vec spans;            /* struct ht_compile_span, in Unix time */
 	size_t n_records,
 	        n_bad; /* lines of no form, and payloads that are no JSON where they should be */
 	size_t n_changed; /* payloads that are not what their checksum was made of: used all the same */
@@ -51,5 +58,7 @@ void ht_compile_log_free(struct ht_compile_log *log);
 /* The graph of a key, the last one when several have it; NULL: none. */
 const struct ht_compiled_graph *ht_compile_log_graph(
         const struct ht_compile_log *log, const char *key);
+/* Why a compile id was compiled again, the last reason when there are several; NULL: the log does not say. */
+const char *ht_compile_log_reason(const struct ht_compile_log *log, const char *compile_id);
 
 #endif

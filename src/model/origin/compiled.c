@@ -77,10 +77,9 @@ enum ht_status ht_recompile_reason(
 	*ret_reason = NULL;
 	do {
 		HT_TRY(next_log(run, &at, &log));
-		const struct ht_recompile *list = log ? log->recompiles.data : NULL;
-		for (size_t i = 0; log && i < log->recompiles.n; i++)
-			if (!strcmp(list[i].compile_id, compile_id))
-				*ret_reason = list[i].reason;
+		const char *reason = log ? ht_compile_log_reason(log, compile_id) : NULL;
+		if (reason)
+			*ret_reason = reason;
 	} while (log);
 	return HT_OK;
 }
