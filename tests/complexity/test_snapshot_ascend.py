@@ -130,14 +130,25 @@ def test_segments_that_go_in_any_order(meter, tmp_path):
     grows(meter, make, 80_000, "memory-snapshot")
 
 
-@pytest.mark.parametrize("notes", (False, True), ids=("segments", "annotations"))
-def test_devices_with_one_event_each(notes, meter, tmp_path):
-    """And as many segments, or annotations, as there are devices."""
+def segments_with_a_block(n):
+    return {"segments": [segment(i, blocks=[{"size": 512, "state": "active_allocated", "address": BASE + 4096 * i}]) for i in range(n)]}
+
+
+def annotations(n):
+    return {"external_annotations": [{"name": "a", "time_us": i, "stage": "START", "device": 0} for i in range(n)]}
+
+
+def steps(n):
+    return {"external_annotations": [{"name": f"step {i // 2}", "time_us": i, "stage": ("START", "END")[i % 2], "device": 0} for i in range(n)]}
+
+
+@pytest.mark.parametrize("view", ("summary", "peak", "leaks", "fragmentation", "churn", "blocks"))
+@pytest.mark.parametrize("more", (segments_with_a_block, annotations, steps))
+def test_devices_with_one_event_each(more, view, meter, tmp_path):
+    """And as many segments, annotations or steps as there are devices."""
     def make(n):
-        more = {"external_annotations": [{"name": "a", "time_us": i, "stage": "START", "device": 0} for i in range(n)]} if notes \
-            else {"segments": [segment(i, blocks=[{"size": 512, "state": "active_allocated", "address": BASE + 4096 * i}]) for i in range(n)]}
-        return write(tmp_path / f"{n}.pickle", device_traces=[[alloc(i)] for i in range(n)], **more)
-    grows(meter, make, 40_000, "memory-snapshot", "--view", "peak", memory=2 * MEMORY)
+        return write(tmp_path / f"{n}.pickle", device_traces=[[alloc(i)] for i in range(n)], **more(n))
+    grows(meter, make, 40_000, "memory-snapshot", "--view", view, memory=2 * MEMORY)
 
 
 def test_ends_of_annotations_that_none_began(meter, tmp_path):

@@ -192,7 +192,13 @@ enum ht_status ht_mem_view_steps(
 {
 	const struct ht_mem_span span = ht_mem_view_span(v, d);
 	size_t n = 0;
-	HT_TRY(ht_mem_steps_find(v->run, &v->names.scopes, d, v->every_ns, ret_steps));
+	if (!v->steps) {
+		v->steps = ht_arena_alloc(v->run->scratch, sizeof *v->steps);
+		if (!v->steps)
+			return ht_fail_nomem(v->run->ctx);
+		HT_TRY(ht_mem_steps_list(v->run, &v->names.scopes, v->steps));
+	}
+	HT_TRY(ht_mem_steps_of(v->run, v->steps, v->history, d, v->every_ns, ret_steps));
 	for (size_t i = 0; i < ret_steps->n; i++)
 		if (ret_steps->list[i].last >= span.first && ret_steps->list[i].last < span.end)
 			ret_steps->list[n++] = ret_steps->list[i];

@@ -5,6 +5,7 @@
 #include "model/snapshot/mem_steps.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/text_compare.h"
@@ -18,6 +19,9 @@
 #define MIN_GROWTH      ((int64_t)1 << 20)
 #define MAX_PAIRS_STEPS 256 /* of more steps some are looked at, evenly */
 #define MAX_STEPS       100000
+#define MAX_EMPTY_STEPS ((size_t)1 << 22) /* of all devices together */
+
+static const char no_steps[] = "none: no annotation names steps";
 
 /* ---- steps ---- */
 
@@ -90,47 +94,13 @@ static size_t list_candidates(struct ht_run *run, const struct ht_mem_scopes *sc
 	return n;
 }
 
-static void add_step(const struct ht_trace *t, const struct ht_mem_device *d,
-        struct ht_mem_steps *steps, int64_t number, int64_t end_ns)
-{
-	size_t n = (size_t)(d->end - d->first);
-	size_t at =
-	        HT_LOWER_BOUND(k, n, t->more->mem_events[d->first + (int64_t)k].time_ns <= end_ns);
-	steps->list[steps->n++] =
-	        (struct ht_mem_step){ number, d->first + (int64_t)at - 1, end_ns };
-}
-
-static enum ht_status steps_by_time(struct ht_run *run, const struct ht_mem_device *d,
-        int64_t every_ns, struct ht_mem_steps *steps)
-{
-	const struct ht_mem_event *events = run->trace->more->mem_events;
-	int64_t first_ns = events[d->first].time_ns, last_ns = events[d->end - 1].time_ns;
-	int64_t n =
-	        first_ns == HT_NO_I64 || last_ns < first_ns ? 0 : (last_ns - first_ns) / every_ns;
-	n = n < MAX_STEPS ? n : MAX_STEPS;
-	steps->list = ht_arena_room(run->scratch, (size_t)(n + 1) * sizeof *steps->list);
-	if (!steps->list)
-		return ht_fail_nomem(run->ctx);
-	steps->what = "pieces of equal length";
-	for (int64_t i = 0; i < n; i++)
-		add_step(run->trace, d, steps, i, first_ns + (i + 1) * every_ns);
-	return HT_OK;
-}
-
-enum ht_status ht_mem_steps_find(struct ht_run *run, const struct ht_mem_scopes *scopes,
-        const struct ht_mem_device *d, int64_t every_ns, struct ht_mem_steps *ret_steps)
+enum ht_status ht_mem_steps_list(
+        struct ht_run *run, const struct ht_mem_scopes *scopes, struct ht_mem_steps *ret_steps)
 {
 	struct candidate *list = ht_arena_room(run->scratch, (scopes->n + 1) * sizeof *list);
+	struct ht_mem_step *steps = ht_arena_room(run->scratch, (scopes->n + 1) * sizeof *steps);
 	bool is_profiler;
-	*ret_steps = (struct ht_mem_steps){ .what = "none: no annotation names steps" };
-	if (!list)
-		return ht_fail_nomem(run->ctx);
-	if (d->end == d->first)
-		return HT_OK;
-	if (every_ns > 0)
-		return steps_by_time(run, d, every_ns, ret_steps);
-	ret_steps->list = ht_arena_room(run->scratch, (scopes->n + 1) * sizeof *ret_steps->list);
-	if (!ret_steps->list)
+	if (!list || !steps)
 		return ht_fail_nomem(run->ctx);
 	size_t n = list_candidates(run, scopes, list, &is_profiler), best = 0, n_best = 0;
 	qsort(list, n, sizeof *list, by_key);
@@ -142,18 +112,68 @@ enum ht_status ht_mem_steps_find(struct ht_run *run, const struct ht_mem_scopes 
 			n_best = end - i;
 		}
 	}
-	for (size_t i = best; i < best + n_best; i++)
-		add_step(run->trace, d, ret_steps, list[i].number,
-		        scopes->list[list[i].scope].end_ns);
-	ret_steps->what = is_profiler ? "ProfilerStep" : "annotations with a rising number";
-	for (uint32_t i = 0; !n_best && i < scopes->n; i++)
+	*ret_steps = (struct ht_mem_steps){ steps, n_best,
+		is_profiler ? "ProfilerStep" : "annotations with a rising number" };
+	for (size_t i = 0; i < n_best; i++)
+		steps[i] = (struct ht_mem_step){ .number = list[best + i].number,
+			.end_ns = scopes->list[list[best + i].scope].end_ns };
+	if (n_best)
+		return HT_OK;
+	for (uint32_t i = 0; i < scopes->n; i++)
 		if (ht_text_starts(ht_str(run->trace, scopes->list[i].name), "Optimizer.step#") &&
-		        scopes->list[i].end_ns != INT64_MAX)
-			add_step(run->trace, d, ret_steps, (int64_t)ret_steps->n,
-			        scopes->list[i].end_ns);
-	if (!n_best)
-		ret_steps->what =
-		        ret_steps->n ? "ends of Optimizer.step" : "none: no annotation names steps";
+		        scopes->list[i].end_ns != INT64_MAX) {
+			steps[ret_steps->n] = (struct ht_mem_step){ .number = (int64_t)ret_steps->n,
+				.end_ns = scopes->list[i].end_ns };
+			ret_steps->n++;
+		}
+	ret_steps->what = ret_steps->n ? "ends of Optimizer.step" : no_steps;
+	return HT_OK;
+}
+
+/* Steps of a device that has fewer events are mostly empty: of a few devices they are shown all the same. */
+static bool are_too_many(
+        size_t n_steps, const struct ht_mem_history *h, const struct ht_mem_device *d)
+{
+	return n_steps > (size_t)(d->end - d->first) && n_steps > MAX_EMPTY_STEPS / h->n_devices;
+}
+
+/* How many pieces of a length there are; all but the last are steps. */
+static size_t count_pieces(
+        const struct ht_mem_event *events, const struct ht_mem_device *d, int64_t every_ns)
+{
+	int64_t first_ns = events[d->first].time_ns, last_ns = events[d->end - 1].time_ns;
+	int64_t n =
+	        first_ns == HT_NO_I64 || last_ns < first_ns ? 0 : (last_ns - first_ns) / every_ns;
+	return (size_t)(n < MAX_STEPS ? n : MAX_STEPS);
+}
+
+enum ht_status ht_mem_steps_of(struct ht_run *run, const struct ht_mem_steps *all,
+        const struct ht_mem_history *h, const struct ht_mem_device *d, int64_t every_ns,
+        struct ht_mem_steps *ret_steps)
+{
+	const struct ht_mem_event *events = run->trace->more->mem_events;
+	size_t n_events = (size_t)(d->end - d->first);
+	*ret_steps = (struct ht_mem_steps){ .what = no_steps };
+	if (!n_events)
+		return HT_OK;
+	size_t n = every_ns > 0 ? count_pieces(events, d, every_ns) : all->n;
+	ret_steps->what = every_ns > 0 ? "pieces of equal length" : all->what;
+	if (are_too_many(n, h, d)) {
+		ret_steps->what = "none: fewer events than steps, of many devices";
+		return HT_OK;
+	}
+	ret_steps->list = ht_arena_room(run->scratch, (n + 1) * sizeof *ret_steps->list);
+	if (!ret_steps->list)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		struct ht_mem_step step = every_ns > 0 ? (struct ht_mem_step){ .number = (int64_t)i,
+			.end_ns = events[d->first].time_ns + ((int64_t)i + 1) * every_ns }
+		                                       : all->list[i];
+		size_t at = HT_LOWER_BOUND(
+		        k, n_events, events[d->first + (int64_t)k].time_ns <= step.end_ns);
+		step.last = d->first + (int64_t)at - 1;
+		ret_steps->list[ret_steps->n++] = step;
+	}
 	return HT_OK;
 }
 
@@ -224,14 +244,19 @@ static bool gives_back(const int64_t *held, size_t n)
 	return false;
 }
 
+/* Each step that grows has a block of its own: with too few of them there is no need to go through the steps. */
+static bool are_too_few(size_t n_stays, size_t n_steps)
+{
+	return 5 * n_stays < 4 * (n_steps - 1);
+}
+
 /* Stays of one stack, or of one line: do they pile up? */
 static bool look_at(
         const struct leaking *l, const struct stay *stays, size_t n, struct ht_mem_leak *ret_leak)
 {
 	size_t n_steps = l->steps->n;
 	int64_t n_growing = 0, limit = l->d->peak_allocated / 200;
-	/* each step that grows has a block of its own: with too few of them there is no need to go through the steps */
-	if (5 * n < 4 * (n_steps - 1))
+	if (are_too_few(n, n_steps))
 		return false;
 	memset(l->held, 0, (n_steps + 1) * sizeof *l->held);
 	*ret_leak = (struct ht_mem_leak){ .stack = stays[0].stack, .n_steps = (int64_t)n_steps };
@@ -332,9 +357,7 @@ enum ht_status ht_mem_leaks_find(struct ht_run *run, const struct ht_mem_device 
 	if (steps->n < MIN_STEPS)
 		return HT_OK;
 	struct stay *stays = ht_arena_room(run->scratch, (d->n_lives + 1) * sizeof *stays);
-	l.held = ht_arena_room(run->scratch, (steps->n + 1) * sizeof *l.held);
-	l.slopes = ht_arena_room(run->scratch, n_pairs * sizeof *l.slopes);
-	if (!stays || !l.held || !l.slopes)
+	if (!stays)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < d->n_lives; i++) {
 		const struct ht_mem_life *life = &d->lives[i];
@@ -343,11 +366,18 @@ enum ht_status ht_mem_leaks_find(struct ht_run *run, const struct ht_mem_device 
 		if (stay.a < stay.b)
 			stays[n_stays++] = stay;
 	}
+	if (are_too_few(n_stays, steps->n))
+		return HT_OK;
 	struct ht_mem_leak *leaks = ht_arena_room(run->scratch, (n_stays + 1) * sizeof *leaks);
-	if (!leaks)
+	l.held = ht_arena_room(run->scratch, (steps->n + 1) * sizeof *l.held);
+	l.slopes = ht_mem_alloc(run->ctx->mem, n_pairs * sizeof *l.slopes);
+	if (leaks && l.held && l.slopes) {
+		n_leaks = find_stacks(&l, stays, &n_stays, leaks);
+		n_leaks += find_lines(run->trace, &l, stays, n_stays, leaks + n_leaks);
+	}
+	ht_mem_free(run->ctx->mem, l.slopes, n_pairs * sizeof *l.slopes);
+	if (!leaks || !l.held || !l.slopes)
 		return ht_fail_nomem(run->ctx);
-	n_leaks = find_stacks(&l, stays, &n_stays, leaks);
-	n_leaks += find_lines(run->trace, &l, stays, n_stays, leaks + n_leaks);
 	qsort(leaks, n_leaks, sizeof *leaks, by_slope);
 	*ret_leaks = leaks;
 	*ret_n = n_leaks;

@@ -26,9 +26,12 @@ struct ht_mem_steps {
 	const char *what; /* how they were told */
 };
 
-/* Of one device. every_ns > 0: pieces of that length. Memory in scratch. */
-enum ht_status ht_mem_steps_find(struct ht_run *run, const struct ht_mem_scopes *scopes,
-        const struct ht_mem_device *device, int64_t every_ns,
+/* All that annotations tell; which event is the last in each depends on the device. Memory in scratch. */
+enum ht_status ht_mem_steps_list(struct ht_run *run, const struct ht_mem_scopes *scopes,
+        struct ht_mem_steps *ret_steps) HT_MUST_USE;
+/* Those of one device: of all, or every_ns > 0: pieces of that length. Memory in scratch. */
+enum ht_status ht_mem_steps_of(struct ht_run *run, const struct ht_mem_steps *all,
+        const struct ht_mem_history *history, const struct ht_mem_device *device, int64_t every_ns,
         struct ht_mem_steps *ret_steps) HT_MUST_USE;
 
 struct ht_mem_leak {

@@ -8,6 +8,8 @@
 #include "model/part.h"
 #include "model/snapshot/mem_names.h"
 
+struct ht_mem_steps;
+
 /* Events from first on, before end. */
 struct ht_mem_span {
 	int64_t first, end;
@@ -23,6 +25,7 @@ struct ht_mem_view {
 	int64_t every_ns; /* length of steps, 0: told by annotations */
 	bool by_source;   /* groups of one category are apart by who says it */
 	const struct ht_mem_span *spans; /* by device, events that are looked at; NULL: all */
+	struct ht_mem_steps *steps;      /* that annotations tell; NULL: not looked for yet */
 };
 
 typedef enum ht_status (*ht_mem_view_fn)(struct ht_mem_view *view);
@@ -70,7 +73,6 @@ struct ht_mem_span ht_mem_view_span(
 /* Whether a text is such a range; HT_USAGE when not. */
 enum ht_status ht_mem_range_check(struct ht_run *run, const char *range) HT_MUST_USE;
 /* The steps of a device whose last event is looked at (mem_steps.h). */
-struct ht_mem_steps;
 enum ht_status ht_mem_view_steps(struct ht_mem_view *view, const struct ht_mem_device *device,
         struct ht_mem_steps *ret_steps) HT_MUST_USE;
 /* "(1, 0)", "default"; "0x7f..."; NULL when out of memory. */
