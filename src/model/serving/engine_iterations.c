@@ -17,7 +17,7 @@ struct finder {
 	const struct ht_trace *t;
 	const struct ht_iteration_rules *rules; /* NULL: none */
 	uint8_t *known;          /* by string id: 0 not looked at yet, 1 of no grammar, 2 of one */
-	struct ht_around around; /* iterations */
+	struct ht_around around; /* iterations, from the first one on */
 };
 
 /* Names repeat, and rows ask for what is around them again and again. */
@@ -80,14 +80,19 @@ static enum ht_status collect(
 	struct ht_iteration_name name;
 	if (!list)
 		return ht_fail_nomem(run->ctx);
-	for (uint32_t row = 0; row < ht_n_events(t); row++)
-		if (is_iteration(f, row) && ht_around_outermost(&f->around, row) == row &&
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!is_iteration(f, row))
+			continue;
+		if (!f->around.found)
+			HT_TRY(ht_around_init(run, t, is_iteration, f, &f->around));
+		if (ht_around_outermost(&f->around, row) == row &&
 		        ht_iteration_read(f->rules, ht_str(t, t->name[row]), &name))
 			list[n++] = (struct ht_iteration){ .row = row,
 				.name = name,
 				.start_ns = t->ts_ns[row],
 				.first_gpu_ns = INT64_MAX,
 				.last_gpu_ns = INT64_MIN };
+	}
 	for (uint32_t row = 0; n && row < ht_n_events(t); row++) {
 		uint32_t outer = is_iteration(f, row) ? ht_around_outermost(&f->around, row) : row;
 		struct ht_iteration *of = outer != row ? find_row(list, n, outer) : NULL;
@@ -102,7 +107,7 @@ static enum ht_status collect(
 static void add_gpu(struct finder *f, struct ht_iteration *list, size_t n)
 {
 	const struct ht_trace *t = f->t;
-	for (size_t i = 0; n && i < t->n_gpu; i++) {
+	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t launch = t->gpu[i].launch, row = t->gpu[i].row;
 		uint32_t around =
 		        launch == HT_NONE ? HT_NONE : ht_around_outermost(&f->around, launch);
@@ -156,11 +161,11 @@ enum ht_status ht_iterations_find(struct ht_run *run, struct ht_iteration **ret_
 	if (!f.known)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_iteration_rules_attached(run, &f.rules));
-	HT_TRY(ht_around_init(run, f.t, is_iteration, &f, &f.around));
 	HT_TRY(collect(run, &f, ret_list, ret_n));
+	if (!*ret_n)
+		return HT_OK;
 	add_gpu(&f, *ret_list, *ret_n);
-	if (*ret_n)
-		qsort(*ret_list, *ret_n, sizeof **ret_list, by_start);
+	qsort(*ret_list, *ret_n, sizeof **ret_list, by_start);
 	add_gaps(*ret_list, *ret_n);
 	return add_wall(run, *ret_list, *ret_n);
 }
