@@ -106,11 +106,6 @@ static int by_call(const void *left, const void *right)
 	return (a->gpu > b->gpu) - (a->gpu < b->gpu);
 }
 
-static bool is_op(const void *trace, uint32_t row)
-{
-	return ((const struct ht_trace *)trace)->kind[row] == HT_KIND_CPU_OP;
-}
-
 static enum ht_status find_inside(struct ht_run *run, struct inside **ret_list, size_t *ret_n)
 {
 	const struct ht_trace *t = run->trace;
@@ -120,7 +115,7 @@ static enum ht_status find_inside(struct ht_run *run, struct inside **ret_list, 
 	if (!list)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_around_init(run, t, ht_is_compiled_call, t, &calls));
-	HT_TRY(ht_around_init(run, t, is_op, t, &ops));
+	HT_TRY(ht_around_init(run, t, ht_is_op, t, &ops));
 	ops.is_end = ht_is_compiled_call;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t launch = t->gpu[i].launch;

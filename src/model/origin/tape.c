@@ -33,16 +33,16 @@ uint64_t ht_tape_key(const struct ht_trace *t, uint32_t row)
 	return name_key(ht_str(t, t->name[row]), ht_str_len(t, t->name[row]));
 }
 
-uint32_t ht_op_around(const struct ht_trace *t, uint32_t row)
-{
-	while (row != HT_NONE && t->kind[row] != HT_KIND_CPU_OP)
-		row = t->parent[row];
-	return row;
-}
-
-static bool is_op(const void *trace, uint32_t row)
+bool ht_is_op(const void *trace, uint32_t row)
 {
 	return ((const struct ht_trace *)trace)->kind[row] == HT_KIND_CPU_OP;
+}
+
+uint32_t ht_op_around(const struct ht_trace *t, uint32_t row)
+{
+	while (row != HT_NONE && !ht_is_op(t, row))
+		row = t->parent[row];
+	return row;
 }
 
 /* One trace on its way onto tapes. */
@@ -122,7 +122,7 @@ static enum ht_status tape_capture(struct taping *tp, const struct calls *calls,
 	if (!tape->entries)
 		return ht_fail_nomem(tp->run->ctx);
 	if (!tp->ops.found)
-		HT_TRY(ht_around_init(tp->run, t, is_op, t, &tp->ops));
+		HT_TRY(ht_around_init(tp->run, t, ht_is_op, t, &tp->ops));
 	tape->has_names = true;
 	for (size_t i = first; i < end; i++) {
 		const uint32_t *gpus;

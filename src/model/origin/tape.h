@@ -47,6 +47,8 @@ struct ht_tapes {
 uint64_t ht_tape_key(const struct ht_trace *trace, uint32_t row);
 /* The innermost operator around a host row, the row itself included; HT_NONE: none. */
 uint32_t ht_op_around(const struct ht_trace *trace, uint32_t row);
+/* Whether a row is an operator; for ht_around_init. */
+bool ht_is_op(const void *trace, uint32_t row);
 /* Whether a call launches a graph. */
 bool ht_is_graph_launch_name(const char *name);
 
