@@ -19,8 +19,15 @@
 
 /* Whether the first bytes are those of such a file. */
 bool ht_code_file_sniff(const char *text, size_t n);
+
+/* The last call of each graph of the rank in hand. It begins as zeros, is found when code is first looked for, and lies in scratch. */
+struct ht_last_calls {
+	struct ht_last_call *list; /* ascending by key; NULL: not looked for yet */
+	size_t n;
+};
+
 /* The wrapper of a graph that the trace calls by a key, in the files that join the rank; NULL: none, or several that differ. */
-enum ht_status ht_code_graph(struct ht_run *run, const char *key,
+enum ht_status ht_code_graph(struct ht_run *run, struct ht_last_calls *calls, const char *key,
         const struct ht_compiled_graph **ret_graph) HT_MUST_USE;
 
 #endif

@@ -25,15 +25,6 @@ static bool is_generated(const char *name)
 	return ht_text_starts(name, "triton_");
 }
 
-static bool has_key(const struct ht_trace *t, uint32_t row, const char *key)
-{
-	size_t n;
-	const char *found = t->kind[row] == HT_KIND_ANNOTATION && ht_is_span(t, row)
-	                            ? ht_compiled_key(ht_str(t, t->name[row]), &n)
-	                            : NULL;
-	return found && strlen(key) == n && !memcmp(found, key, n);
-}
-
 static int by_time(const void *left, const void *right)
 {
 	const struct generated *a = left, *b = right;
@@ -41,13 +32,70 @@ static int by_time(const void *left, const void *right)
 	return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-static uint32_t find_last_call(const struct ht_trace *t, const char *key)
+/* ---- the last call of a graph ---- */
+
+struct ht_last_call {
+	const char *key; /* inside the name */
+	size_t n;
+	uint32_t row;
+};
+
+static int compare_keys(const char *a, size_t n_a, const char *b, size_t n_b)
 {
-	for (uint32_t row = ht_n_events(t); row-- > 0;)
-		if (has_key(t, row, key))
-			return row;
-	return HT_NONE;
+	int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
+	return order ? order : (n_a > n_b) - (n_a < n_b);
 }
+
+/* By key, the last call first: annotations may name a graph in several ways. */
+static int by_key(const void *left, const void *right)
+{
+	const struct ht_last_call *a = left, *b = right;
+	int order = compare_keys(a->key, a->n, b->key, b->n);
+	return order ? order : (a->row < b->row) - (a->row > b->row);
+}
+
+/* Of each name the last call, in one walk over the rows. */
+static enum ht_status find_last_calls(struct ht_run *run, struct ht_last_calls *calls)
+{
+	const struct ht_trace *t = run->trace;
+	size_t n_names = t->n_string_offsets + 1, n = 0;
+	uint32_t *last = ht_arena_alloc(run->scratch, n_names * sizeof *last);
+	if (!last)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t row = 0; row < ht_n_events(t); row++) {
+		if (!ht_is_compiled_call(t, row) || !ht_is_span(t, row))
+			continue;
+		n += !last[t->name[row]];
+		last[t->name[row]] = row + 1;
+	}
+	calls->list = ht_arena_room(run->scratch, (n + 1) * sizeof *calls->list);
+	if (!calls->list)
+		return ht_fail_nomem(run->ctx);
+	for (uint32_t name = 0; name < n_names; name++) {
+		if (!last[name])
+			continue;
+		struct ht_last_call *call = &calls->list[calls->n++];
+		call->key = ht_compiled_key(ht_str(t, name), &call->n);
+		call->row = last[name] - 1;
+	}
+	qsort(calls->list, calls->n, sizeof *calls->list, by_key);
+	return HT_OK;
+}
+
+static enum ht_status find_last_call(
+        struct ht_run *run, struct ht_last_calls *calls, const char *key, uint32_t *ret_row)
+{
+	size_t n = strlen(key);
+	if (!calls->list)
+		HT_TRY(find_last_calls(run, calls));
+	const struct ht_last_call *list = calls->list;
+	size_t i = HT_LOWER_BOUND(at, calls->n, compare_keys(list[at].key, list[at].n, key, n) < 0);
+	bool is_there = i < calls->n && !compare_keys(list[i].key, list[i].n, key, n);
+	*ret_row = is_there ? list[i].row : HT_NONE;
+	return HT_OK;
+}
+
+/* ---- what is in it ---- */
 
 /* Where the rows of a thread begin that a call may be around. */
 static const uint32_t *rows_from(
@@ -92,12 +140,10 @@ static bool is_directly_inside(const struct ht_trace *t, uint32_t row, uint32_t 
 
 /* Append struct generated: the operators of generated kernels in the last call of the graph; of a CUDA graph, its kernels. What is inside
  * of a call lies behind it on its thread, so that of a trace with many graphs each looks at its own rows. */
-static enum ht_status find_run(struct ht_run *run, const char *key, struct ht_vec *list)
+static enum ht_status find_run(struct ht_run *run, uint32_t call, struct ht_vec *list)
 {
 	const struct ht_trace *t = run->trace;
-	const uint32_t call = find_last_call(t, key), *end;
-	if (call == HT_NONE)
-		return HT_OK;
+	const uint32_t *end;
 	for (int ops = 1; ops >= 0 && !list->n; ops--)
 		for (const uint32_t *at = rows_from(t, call, &end);
 		        at < end && t->ts_ns[*at] <= ht_end_ns(t, call); at++) {
@@ -111,6 +157,8 @@ static enum ht_status find_run(struct ht_run *run, const char *key, struct ht_ve
 		qsort(list->data, list->n, sizeof(struct generated), by_time);
 	return HT_OK;
 }
+
+/* ---- which wrapper it is ---- */
 
 static bool fits(const struct ht_vec *run, const struct ht_compiled_graph *graph)
 {
@@ -165,15 +213,19 @@ static enum ht_status choose(
 	return HT_OK;
 }
 
-enum ht_status ht_code_graph(
-        struct ht_run *run, const char *key, const struct ht_compiled_graph **ret_graph)
+enum ht_status ht_code_graph(struct ht_run *run, struct ht_last_calls *calls, const char *key,
+        const struct ht_compiled_graph **ret_graph)
 {
 	struct ht_vec found = { 0 };
+	uint32_t call;
 	size_t at = 0;
 	*ret_graph = NULL;
 	if (!ht_attached_next(run->attached, &ht_attach_kind_inductor_code, run->rank, &at))
 		return HT_OK;
-	enum ht_status status = find_run(run, key, &found);
+	HT_TRY(find_last_call(run, calls, key, &call));
+	if (call == HT_NONE)
+		return HT_OK;
+	enum ht_status status = find_run(run, call, &found);
 	if (status == HT_OK)
 		status = choose(run, &found, ret_graph);
 	ht_vec_free(run->ctx->mem, &found, sizeof(struct generated));

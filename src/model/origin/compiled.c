@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/text_compare.h"
 #include "model/origin/call_names.h"
-#include "model/origin/code_files.h"
 #include "model/origin/tape.h"
 #include "model/rows/around.h"
 #include "store/columns.h"
@@ -48,8 +47,8 @@ static enum ht_status next_log(
 	return HT_OK;
 }
 
-enum ht_status ht_compiled_graph(
-        struct ht_run *run, const char *key, const struct ht_compiled_graph **ret_graph)
+enum ht_status ht_compiled_graph(struct ht_run *run, struct ht_last_calls *calls, const char *key,
+        const struct ht_compiled_graph **ret_graph)
 {
 	const struct ht_compile_log *log;
 	size_t at = 0;
@@ -59,7 +58,7 @@ enum ht_status ht_compiled_graph(
 		if (log && !*ret_graph)
 			*ret_graph = ht_compile_log_graph(log, key);
 	} while (log);
-	return *ret_graph ? HT_OK : ht_code_graph(run, key, ret_graph);
+	return *ret_graph ? HT_OK : ht_code_graph(run, calls, key, ret_graph);
 }
 
 bool ht_compiled_joins(const struct ht_run *run)
@@ -141,6 +140,7 @@ struct graphs {
 	struct ht_call_names *
 	        *places; /* open addressing, by graph: annotations may name one in several ways */
 	size_t n_places; /* a power of two */
+	struct ht_last_calls calls;
 };
 
 static enum ht_status init_graphs(struct ht_run *run, size_t n_most, struct graphs *ret_graphs)
@@ -170,7 +170,7 @@ static enum ht_status find_graph(
 	char *text = key ? ht_arena_strndup(run->scratch, key, n_key) : NULL;
 	if (!text)
 		return ht_fail_nomem(run->ctx);
-	HT_TRY(ht_compiled_graph(run, text, &graph));
+	HT_TRY(ht_compiled_graph(run, &graphs->calls, text, &graph));
 	graphs->is_asked[name] = 1;
 	if (!graph)
 		return HT_OK;

@@ -9,7 +9,7 @@
 #ifndef HT_MODEL_ORIGIN_COMPILED_H
 #define HT_MODEL_ORIGIN_COMPILED_H
 
-#include "model/origin/compile_log.h"
+#include "model/origin/code_files.h"
 #include "model/run.h"
 
 struct ht_compiled {
@@ -23,8 +23,8 @@ struct ht_compiled {
 enum ht_status ht_compiled_find(struct ht_run *run, struct ht_compiled *ret_compiled) HT_MUST_USE;
 /* Whether a log or code joins the rank. */
 bool ht_compiled_joins(const struct ht_run *run);
-/* The graph of a key in the logs that join the rank; NULL: none has it. */
-enum ht_status ht_compiled_graph(struct ht_run *run, const char *key,
+/* The graph of a key in the logs and the code that join the rank; NULL: none has it. */
+enum ht_status ht_compiled_graph(struct ht_run *run, struct ht_last_calls *calls, const char *key,
         const struct ht_compiled_graph **ret_graph) HT_MUST_USE;
 /* Why a compile id was compiled again, NULL when no log says. */
 enum ht_status ht_recompile_reason(

@@ -30,6 +30,7 @@ struct finding {
 	uint64_t *numbers;     /* sequence numbers of compiled functions, ascending */
 	uint32_t *with_number; /* their rows */
 	size_t n_numbers;
+	struct ht_last_calls calls;
 };
 
 static bool is_named(const struct ht_trace *t, uint32_t row, const char *name)
@@ -111,7 +112,7 @@ static enum ht_status add_graph(struct finding *f, uint32_t row, const char *key
 		region = region_of_backward(f, row);
 		fresh.is_backward = region != HT_NONE;
 	}
-	HT_TRY(ht_compiled_graph(f->run, fresh.key, &graph));
+	HT_TRY(ht_compiled_graph(f->run, &f->calls, fresh.key, &graph));
 	if (region != HT_NONE) {
 		fresh.region = ht_str(t, t->name[region]);
 		fresh.compile_id = fresh.region + sizeof region_start - 1;

@@ -39,6 +39,7 @@ struct reading {
 	const struct ht_iteration_rules *rules; /* of the user's own, NULL: none */
 	struct ht_around calls,
 	        sizes; /* of compiled graphs; annotations of a grammar that say a size */
+	struct ht_last_calls last_calls; /* of compiled graphs */
 	/* the launch in hand */
 	const uint32_t *gpus; /* its activities by start */
 	uint64_t *sort_keys;
@@ -182,7 +183,7 @@ static enum ht_status use_wrapper(
 	const char *key = name ? ht_arena_strndup(r->run->scratch, name, n) : NULL;
 	if (!key)
 		return ht_fail_nomem(r->run->ctx);
-	HT_TRY(ht_compiled_graph(r->run, key, &graph));
+	HT_TRY(ht_compiled_graph(r->run, &r->last_calls, key, &graph));
 	if (!graph)
 		return HT_OK;
 	HT_TRY(ht_inductor_match(r->run, replay, graph, &calls, &n));
