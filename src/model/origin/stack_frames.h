@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 
-/* A piece of the text. */
+/* A piece of a text. */
 struct ht_piece {
 	const char *text;
 	int n;

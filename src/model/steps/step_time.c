@@ -16,20 +16,20 @@
 
 /* ---- pieces ---- */
 
-static void push_piece(struct ht_pieces *pieces, int64_t start, int64_t end, uint32_t row)
+static void push_piece(struct ht_owned_times *pieces, int64_t start, int64_t end, uint32_t row)
 {
 	if (start < end)
-		pieces->list[pieces->n++] = (struct ht_piece){ start, end, row };
+		pieces->list[pieces->n++] = (struct ht_owned_time){ start, end, row };
 }
 
 /* A row that opens ends one piece, a row that closes another. */
 static enum ht_status cut_track(
-        const struct ht_step_time *time, uint32_t i_track, struct ht_pieces *ret_pieces)
+        const struct ht_step_time *time, uint32_t i_track, struct ht_owned_times *ret_pieces)
 {
 	const struct ht_trace *t = time->trace;
 	const struct ht_track *track = &t->tracks[i_track];
 	struct ht_arena *scratch = time->run->scratch;
-	struct ht_pieces pieces = { 0 };
+	struct ht_owned_times pieces = { 0 };
 	pieces.list = ht_arena_room(scratch, (2 * (size_t)track->n + 1) * sizeof *pieces.list);
 	uint32_t *open = ht_arena_room(scratch, ((size_t)track->n + 1) * sizeof *open);
 	size_t n_open = 0;
@@ -59,7 +59,7 @@ static enum ht_status cut_track(
 
 enum ht_status ht_own_time_add(struct ht_step_time *time, uint32_t track, int64_t *ns)
 {
-	struct ht_pieces pieces = { 0 };
+	struct ht_owned_times pieces = { 0 };
 	HT_TRY(cut_track(time, track, &pieces));
 	for (size_t i = 0; i < pieces.n; i++)
 		ns[pieces.list[i].row] += pieces.list[i].end - pieces.list[i].start;
@@ -211,8 +211,8 @@ enum ht_status ht_step_time_init(struct ht_run *run, const struct ht_frame *fram
 
 void ht_step_time_done(struct ht_step_time *time)
 {
-	ht_vec_free(time->run->ctx->mem, &time->open, sizeof(struct ht_piece));
-	ht_vec_free(time->run->ctx->mem, &time->left, sizeof(struct ht_piece));
+	ht_vec_free(time->run->ctx->mem, &time->open, sizeof(struct ht_owned_time));
+	ht_vec_free(time->run->ctx->mem, &time->left, sizeof(struct ht_owned_time));
 }
 
 /* ---- slices ---- */
@@ -227,7 +227,7 @@ struct walk {
 };
 
 /* The first piece that ends after a time. */
-static size_t first_after(const struct ht_pieces *pieces, int64_t time)
+static size_t first_after(const struct ht_owned_times *pieces, int64_t time)
 {
 	return HT_LOWER_BOUND(at, pieces->n, pieces->list[at].end <= time);
 }
@@ -238,10 +238,10 @@ static void give(struct walk *walk, int64_t start, int64_t end, uint32_t row)
 		walk->ok = walk->fn(walk->user, row, end - start);
 }
 
-static void keep(struct walk *walk, struct ht_vec *vec, struct ht_piece piece)
+static void keep(struct walk *walk, struct ht_vec *vec, struct ht_owned_time piece)
 {
 	if (piece.start < piece.end && walk->ok)
-		walk->ok = HT_VEC_PUSH(walk->time->run->ctx->mem, vec, struct ht_piece, piece);
+		walk->ok = HT_VEC_PUSH(walk->time->run->ctx->mem, vec, struct ht_owned_time, piece);
 }
 
 /* Another thread may be what a thread waits for that is in no operator or call. */
@@ -249,7 +249,7 @@ static void give_or_keep(struct walk *walk, int64_t start, int64_t end, uint32_t
 {
 	uint8_t kind = row == HT_NONE ? HT_KIND_ANNOTATION : walk->time->trace->kind[row];
 	if (kind == HT_KIND_ANNOTATION || kind == HT_KIND_PYTHON)
-		keep(walk, &walk->time->open, (struct ht_piece){ start, end, row });
+		keep(walk, &walk->time->open, (struct ht_owned_time){ start, end, row });
 	else
 		give(walk, start, end, row);
 }
@@ -258,12 +258,12 @@ static void give_or_keep(struct walk *walk, int64_t start, int64_t end, uint32_t
 static void walk_own(struct walk *walk)
 {
 	const struct ht_window *window = walk->window;
-	struct ht_pieces pieces = { 0 };
+	struct ht_owned_times pieces = { 0 };
 	if (window->track != HT_NONE)
 		pieces = walk->time->pieces[window->track];
 	int64_t at = window->start;
 	for (size_t i = first_after(&pieces, at); i < pieces.n; i++) {
-		const struct ht_piece *piece = &pieces.list[i];
+		const struct ht_owned_time *piece = &pieces.list[i];
 		if (piece->start >= window->end)
 			break;
 		int64_t start = piece->start > at ? piece->start : at;
@@ -276,19 +276,20 @@ static void walk_own(struct walk *walk)
 }
 
 /* Give what is open to the rows that another thread has open then. */
-static void offer(struct walk *walk, const struct ht_pieces *pieces)
+static void offer(struct walk *walk, const struct ht_owned_times *pieces)
 {
 	struct ht_step_time *time = walk->time;
 	time->left.n = 0;
 	for (size_t k = 0; k < time->open.n; k++) {
-		struct ht_piece open = ((struct ht_piece *)time->open.data)[k];
+		struct ht_owned_time open = ((struct ht_owned_time *)time->open.data)[k];
 		for (size_t i = first_after(pieces, open.start); i < pieces->n; i++) {
-			const struct ht_piece *piece = &pieces->list[i];
+			const struct ht_owned_time *piece = &pieces->list[i];
 			if (piece->start >= open.end)
 				break;
 			int64_t start = piece->start > open.start ? piece->start : open.start;
 			int64_t end = piece->end < open.end ? piece->end : open.end;
-			keep(walk, &time->left, (struct ht_piece){ open.start, start, open.row });
+			keep(walk, &time->left,
+			        (struct ht_owned_time){ open.start, start, open.row });
 			give(walk, start, end, piece->row);
 			open.start = end;
 		}
@@ -310,7 +311,7 @@ enum ht_status ht_step_time_walk(
 		if (time->caller[i] == window->track && i != window->track)
 			offer(&walk, &time->pieces[i]);
 	for (size_t i = 0; i < time->open.n; i++) {
-		struct ht_piece piece = ((struct ht_piece *)time->open.data)[i];
+		struct ht_owned_time piece = ((struct ht_owned_time *)time->open.data)[i];
 		give(&walk, piece.start, piece.end, piece.row);
 	}
 	return walk.ok ? HT_OK : ht_fail_nomem(time->run->ctx);

@@ -25,14 +25,14 @@ struct ht_window {
 	uint32_t track; /* of the thread, HT_NONE when the steps are on the GPU only */
 };
 
-struct ht_piece {
+struct ht_owned_time {
 	int64_t start, end;
 	uint32_t row; /* HT_NONE: inside nothing */
 };
 
 /* What the rows of one thread own, in time order. */
-struct ht_pieces {
-	struct ht_piece *list;
+struct ht_owned_times {
+	struct ht_owned_time *list;
 	size_t n;
 };
 
@@ -44,9 +44,9 @@ struct ht_step_time {
 	size_t n_windows;
 	uint32_t *caller; /* by track: the thread that waits for this autograd thread, HT_NONE */
 	bool *takes_part; /* by track: the thread of a window, or one that runs its backward pass */
-	struct ht_pieces *pieces; /* by track, of those that take part */
+	struct ht_owned_times *pieces; /* by track, of those that take part */
 	struct ht_vec open,
-	        left; /* struct ht_piece: what of a window may still go to another thread */
+	        left; /* struct ht_owned_time: what of a window may still go to another thread */
 };
 
 /* Of the steps that the run chose, over the rows of the frame; memory in scratch but for the vectors, which done
