@@ -19,6 +19,10 @@ PYTHON_PLACE = $(shell $(PYTHON) tools/python_place $(PREFIX))
 # Places in reports of sanitizers need lines only; to write everything about types costs a third of the build.
 LINES   := -Dc_args=-g1
 export HOLOTRACE := $(abspath $(BUILD))/holotrace
+# Where nobody chose a language Python does, for what it starts; to ccache that is another compilation than the first one was.
+ifeq ($(LC_ALL)$(LC_CTYPE)$(LANG),)
+export LC_CTYPE := C.UTF-8
+endif
 
 all: configure ## build the program, build/holotrace, and the library, from what is installed
 	@ninja -C $(BUILD) --quiet
@@ -50,7 +54,7 @@ test: ## set up, build and run every test; ends with one line of counts
 SANITIZED := handle_sigill=1
 sanitize-build:
 	@tools/setup test
-	@tools/configure build-sanitize -Ddebug=false -Doptimization=g '$(LINES) -Wno-maybe-uninitialized -fsanitize=float-cast-overflow -fsanitize-undefined-trap-on-error' \
+	@tools/configure build-sanitize -Doptimization=g '$(LINES) -Wno-maybe-uninitialized -fsanitize=float-cast-overflow -fsanitize-undefined-trap-on-error' \
 		-Db_ndebug=false -Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 
@@ -63,7 +67,7 @@ sanitize: sanitize-build ## unit tests, fault injection, corpora and cases under
 
 portable-build:
 	@tools/setup portable
-	@tools/configure build-portable -Ddebug=false -Doptimization=1 -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
+	@tools/configure build-portable -Doptimization=1 -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
 
 portable: portable-build ## unit tests and cases for a build with zlib and without any call of one operating system
@@ -72,7 +76,7 @@ portable: portable-build ## unit tests and cases for a build with zlib and witho
 
 tsan-build:
 	@tools/setup tsan
-	@tools/configure build-tsan -Ddebug=false -Doptimization=1 '$(LINES)' -Db_ndebug=false -Db_sanitize=thread \
+	@tools/configure build-tsan -Doptimization=1 '$(LINES)' -Db_ndebug=false -Db_sanitize=thread \
 		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-tsan --quiet holotrace
 

@@ -44,6 +44,11 @@ def environment(**more):
     return env
 
 
+def compiler_environment(folder):
+    """Where a copy of the tree below a folder is built, so that the cache of the compiler knows it for what it has."""
+    return dict(os.environ, CCACHE_BASEDIR=os.fspath(folder), CCACHE_NOHASHDIR="1")
+
+
 def options_of_build():
     """Those that Meson compiled the program under test with, so that another build finds what is the same in the cache of the compiler."""
     said = json.loads(subprocess.run(["meson", "introspect", pathlib.Path(EXE).parent, "--buildoptions"], check=True,

@@ -27,8 +27,8 @@ print(len(holotrace.open(sys.argv[1]).temporal_breakdown()), "rows")
 
 
 def run(*command, **options):
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env.update(CCACHE_BASEDIR=tempfile.gettempdir(), CCACHE_NOHASHDIR="1")
+    env = support.compiler_environment(tempfile.gettempdir())
+    env.pop("PYTHONPATH", None)
     done = subprocess.run([*map(os.fspath, command)], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, **options)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -115,7 +115,7 @@ def test_container():
 @pytest.mark.skipif(not shutil.which("dh") or os.getuid() != 0, reason="skipped: no debhelper, or not root")
 def test_debian_packages(tmp_path):
     """Built by dpkg-buildpackage, installed by dpkg into a system of their own, complete, and working there."""
-    env = dict(os.environ, DEB_BUILD_OPTIONS="nocheck noopt parallel=2", CCACHE_NOHASHDIR="1", CCACHE_BASEDIR="/tmp")
+    env = dict(support.compiler_environment("/tmp"), DEB_BUILD_OPTIONS="nocheck noopt parallel=2")
     done = subprocess.run([PACKAGING / "build-deb", tmp_path / "out", "-Pnocheck"], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout[-4000:]

@@ -175,13 +175,9 @@ def add_all(tree):
     write(tree, "tests/cases/recipe/recipe.txt", "a case of each rule\n")
 
 
-def environment(tree):
-    return dict(os.environ, CCACHE_BASEDIR=str(tree.parent), CCACHE_NOHASHDIR="1")
-
-
 def run(tree, *words):
-    done = subprocess.run([*map(str, words)], cwd=tree, env=environment(tree), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True)
+    done = subprocess.run([*map(str, words)], cwd=tree, env=support.compiler_environment(tree.parent), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, (words, done.stdout[-3000:])
     return done.stdout
 
