@@ -403,6 +403,9 @@ static bool cut_container(struct repair *r)
 
 static bool repair_value(struct repair *r, enum place place)
 {
+	/* a key of events in a list: the bracket that closes it, and the start of that event, are in the text before */
+	if (place == PLACE_ELEMENT && ht_mark_form(r->p, ht_look_limit(r->p, r->limit)))
+		return fail(r, HT_HOPELESS);
 	if (*r->p == '"')
 		return repair_string(r, place);
 	/* the event itself is one level more than its values */
