@@ -162,7 +162,7 @@ const char *ht_sniff_magic(const char *p, size_t n)
 		{ "\x7f"
 		  "ELF",
 		        4, "a program" },
-		{ "%PDF", 4, "a PDF" }, { "<", 1, "HTML or XML" },
+		{ "%PDF", 4, "a PDF" }, { "<!", 2, "HTML or XML" }, { "<?", 2, "HTML or XML" },
 		{ "SQLite", 6, "an SQLite database" }, { "\x0a", 1, "a binary file" },
 		{ "\xff\xfe\0\0", 4, "UTF-32, not UTF-8" }, { "\xff\xfe", 2, "UTF-16, not UTF-8" },
 		{ "\xfe\xff", 2, "UTF-16, not UTF-8" }, { "BZh", 3, "bzip2 data" },
@@ -178,6 +178,8 @@ const char *ht_sniff_magic(const char *p, size_t n)
 		return "zero bytes";
 	if (ht_compression_of(p, n) != HT_PLAIN)
 		return "data that are compressed once more";
+	if (n > 1 && *p == '<' && ((p[1] | 0x20) >= 'a' && (p[1] | 0x20) <= 'z'))
+		return "HTML or XML";
 	for (size_t i = 0; i < HT_COUNT(known); i++)
 		if (n >= known[i].n && !memcmp(p, known[i].magic, known[i].n))
 			return known[i].what;
