@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +31,11 @@
 #pragma GCC poison strtok rand srand asctime ctime gmtime localtime
 /* Run a shell, or race for a name. */
 #pragma GCC poison system popen tmpnam tempnam mktemp
+
+/* Are younger than the C library that wheels are for (glibc 2.17, tools/dist): nothing else compiles against that with every change. */
+#ifndef HT_PORTABLE
+#pragma GCC poison getentropy getrandom explicit_bzero copy_file_range gettid close_range
+#endif
 
 /* The library answers with a status: it neither ends the process, prints, nor reads settings. */
 #ifdef HT_LIBRARY
