@@ -67,7 +67,7 @@ sanitize: sanitize-build ## unit tests, fault injection, corpora and cases under
 
 portable-build:
 	@tools/setup portable
-	@tools/configure build-portable -Doptimization=1 -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
+	@tools/configure build-portable -Dportable=true -Dgzip=zlib -Dwerror=$(WERROR)
 	@ninja -C build-portable --quiet
 
 portable: portable-build ## unit tests and cases for a build with zlib and without any call of one operating system

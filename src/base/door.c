@@ -42,7 +42,7 @@ int ht_door_open(const ht_ctx *ctx, const char *path, int flags)
 
 int ht_door_stat(const ht_ctx *ctx, const char *path, struct stat *ret_stat)
 {
-	int fd = open_fenced(ctx, path, HT_LOOK_ONLY);
+	int fd = open_fenced(ctx, path, ht_look_only);
 	if (fd == HT_FENCE_OUTSIDE)
 		return stat(path, ret_stat);
 	if (fd < 0)

@@ -22,6 +22,12 @@
 #define HAS_OPENAT2 0
 #endif
 
+#ifdef O_PATH
+const int ht_look_only = O_PATH;
+#else
+const int ht_look_only = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+#endif
+
 /* A folder as it was named, as it is, and open; real is "" and fd -1 when it is not there. */
 struct folder {
 	char *named;
@@ -38,7 +44,7 @@ struct ht_fence {
 
 static void open_folder(struct folder *folder)
 {
-	folder->fd = open(folder->named, HT_LOOK_ONLY | O_DIRECTORY | O_CLOEXEC);
+	folder->fd = open(folder->named, ht_look_only | O_DIRECTORY | O_CLOEXEC);
 	if (folder->fd >= 0 && !realpath(folder->named, folder->real))
 		folder->real[0] = '\0';
 }
@@ -96,7 +102,7 @@ static int walk(int folder, char *rest, int flags)
 		if (slash)
 			*slash = '\0';
 		int next = openat(at, rest,
-		        (slash ? HT_LOOK_ONLY | O_DIRECTORY : flags) | O_NOFOLLOW | O_CLOEXEC);
+		        (slash ? ht_look_only | O_DIRECTORY : flags) | O_NOFOLLOW | O_CLOEXEC);
 		int error = errno;
 		if (at != folder)
 			close(at);

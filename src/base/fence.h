@@ -9,11 +9,7 @@
 #include <stddef.h>
 
 /* Flags of open for what is only to be looked at. */
-#ifdef O_PATH
-#define HT_LOOK_ONLY O_PATH
-#else
-#define HT_LOOK_ONLY (O_RDONLY | O_NONBLOCK | O_NOCTTY)
-#endif
+extern const int ht_look_only;
 
 /* The path is below no folder. */
 #define HT_FENCE_OUTSIDE (-2)

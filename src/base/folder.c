@@ -33,7 +33,7 @@ bool ht_folder_is_shared(int folder)
 
 static int open_below(int at, const char *name)
 {
-	return openat(at, name, HT_LOOK_ONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(at, name, ht_look_only | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Put what a link says before the rest. An absolute one begins again. */

@@ -3,7 +3,8 @@
  * platform.h - what differs between operating systems, behind one name each.
  *
  * docs/design/portability.md lists every call that is not in POSIX, with its counterpart. HT_PORTABLE (meson
- * -Dportable=true) takes the counterparts on Linux too, so that they are tested there.
+ * -Dportable=true) takes the counterparts on Linux too, so that they are tested there. tools/list_sources tells the sources
+ * that ask for it or for HT_HAS_...: they alone are compiled otherwise then, and they alone see what is not in POSIX.
  */
 #ifndef HT_BASE_PLATFORM_H
 #define HT_BASE_PLATFORM_H
