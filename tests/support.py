@@ -192,11 +192,19 @@ def read_csv(data):
     """CSV bytes as (names, rows). A cell without quotes and without text is None, "" is ''."""
     rows, row, at = [], [], 0
     text = data.decode("utf-8", "surrogateescape")
+    next_quote = text.find('"')
     while at < len(text):
+        if not row and (end := text.find("\n", at)) >= 0 and (next_quote < 0 or end < next_quote):
+            # a line without quotes is ten times as quick so
+            rows.append([cell or None for cell in text[at:end].split(",")])
+            at = end + 1
+            continue
         match = _CELL.match(text, at)
         quoted, bare, end = match.groups()
         row.append(bare or None if quoted is None else quoted.replace('""', '"'))
         at = match.end()
+        if quoted is not None:
+            next_quote = text.find('"', at)
         if end != ",":
             rows.append(row)
             row = []

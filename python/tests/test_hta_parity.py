@@ -36,10 +36,10 @@ KEYS = {"gpu_kernel_breakdown.*.1.csv": ("kernel_type", "name", "rank"),
 
 
 def equal(a, b, table="", column=""):
-    is_time = TIMES.fullmatch(column) and table not in COUNTS
-    near = getattr(a, "distance", NEAR_US if is_time else NEAR)
     if str(a) == str(b):
         return True
+    is_time = TIMES.fullmatch(column) and table not in COUNTS
+    near = getattr(a, "distance", NEAR_US if is_time else NEAR)
     try:
         x, y = float(a if a != "" else "nan"), float(b if b != "" else "nan")
     except ValueError:

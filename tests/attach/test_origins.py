@@ -2,6 +2,7 @@
 """Whose kernel it is: operators of graph kernels by capture and eager run, refusals, and totals that stay."""
 import ast
 import csv
+import functools
 import gzip
 import io
 import json
@@ -33,7 +34,7 @@ def read(path):
 
 
 def write(path, document):
-    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    path.write_bytes(gzip.compress(json.dumps(document).encode(), 1))
     return path
 
 
@@ -48,6 +49,7 @@ def activities(document):
     return {c: sorted(list_, key=lambda e: e["ts"]) for c, list_ in found.items()}
 
 
+@functools.cache
 def eager_operators():
     """{size: operators of the GPU activities of eager_<size>, in order of their launches}, by External id alone."""
     events = read(EAGER)["traceEvents"]

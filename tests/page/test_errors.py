@@ -61,7 +61,7 @@ def without_step(path, name):
     step = next(e for e in trace["traceEvents"] if e.get("name") == name and e["cat"] == "user_annotation")
     start, end = step["ts"], step["ts"] + step["dur"]
     trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("ph") != "X" or not start <= e["ts"] <= end]
-    path.write_bytes(gzip.compress(json.dumps(trace).encode()))
+    path.write_bytes(gzip.compress(json.dumps(trace).encode(), 1))
 
 
 def test_what_is_missing_is_named(tmp_path):
