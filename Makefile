@@ -77,7 +77,7 @@ portable: portable-build ## unit tests and cases for a build with zlib and witho
 tsan-build:
 	@tools/setup tsan
 	@tools/configure build-tsan -Doptimization=1 '$(LINES)' -Db_ndebug=false -Db_sanitize=thread \
-		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dmpi=disabled -Dwerror=$(WERROR)
+		-Db_lundef=false -Dpython=disabled -Dtests=disabled -Dmpi=disabled -Drecord=disabled -Dserve=disabled -Dwerror=$(WERROR)
 	@ninja -C build-tsan --quiet holotrace
 
 tsan: tsan-build ## look for data races: reading, every analysis and the report with four threads
