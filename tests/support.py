@@ -195,7 +195,7 @@ def read_csv(data):
     next_quote = text.find('"')
     while at < len(text):
         if not row and (end := text.find("\n", at)) >= 0 and (next_quote < 0 or end < next_quote):
-            # a line without quotes is ten times as quick so
+            # without quotes no cell needs a look of its own
             rows.append([cell or None for cell in text[at:end].split(",")])
             at = end + 1
             continue

@@ -15,9 +15,9 @@ import shapes
 import support
 from meter import Meter
 
-LARGE, SMALL = (60_000, 15_000) if support.LONG else (16_000, 4_000)
+LARGE, SMALL = (60_000, 15_000) if support.LONG else (24_000, 6_000)
 #: Below this a command is fast whatever it does; processor seconds.
-NOTICED = 0.4 if support.LONG else 0.1
+NOTICED = 0.4 if support.LONG else 0.15
 #: Four times the events may take so many times as long; the square would be 16.
 FACTOR = 8
 #: Memory beside the store's; the program itself.

@@ -37,6 +37,7 @@ def test_sound(tmp_path):
     ({"src/base/up.c": '#include "store/rows.inc.h"\n'}, "src/base/up.c: base must not include store/rows.inc.h\n"),
     ({"cli/deep.c": '#include "base/slice.h"\n'}, "cli/deep.c: a front end includes holotrace.h only, not base/slice.h\n"),
     ({"src/base/slice.h": "#if HT_HAS_LEASES\n#endif\n"}, "src/base/slice.h: only sources of src and serve see HT_HAS_LEASES (docs/design/portability.md)\n"),
+    ({"tests/file.h": "#if HT_HAS_LEASES\n#endif\n"}, "tests/file.h: only sources of src and serve see HT_HAS_LEASES (docs/design/portability.md)\n"),
     ({"cli/main.c": "#ifdef HT_PORTABLE\n#endif\n"}, "cli/main.c: only sources of src and serve see HT_PORTABLE (docs/design/portability.md)\n"),
 ])
 def test_broken(tmp_path, broken, said):
