@@ -431,16 +431,16 @@ def test_a_worker_that_is_killed_later(mpi, options, when, tmp_path):
     run = Stopped(mpi, tmp_path, *options, n_events=20000)
     slow, before = run.worker_of("2"), run.n_read(run.worker)
     n_own = 2 * (tmp_path / "rank0.json").stat().st_size
+    # nothing ends without this one, also where the other has read more by the time that it is killed
+    os.kill(slow, signal.SIGSTOP)
     if when == "reads":
         let_read(run, run.worker, lambda n: n > before + n_own / 4)
     else:
-        os.kill(slow, signal.SIGSTOP)
         let_read(run, run.worker, lambda n: n >= before + n_own)
         stays(lambda: (run.waits(run.worker), run.n_moved(run.worker)), n=10)
     os.kill(run.worker, signal.SIGKILL)
-    if when == "has read":
-        wait_until(lambda: not pathlib.Path(f"/proc/{run.worker}").exists(), SECONDS)
-        os.kill(slow, signal.SIGCONT)
+    wait_until(lambda: not pathlib.Path(f"/proc/{run.worker}").exists(), SECONDS)
+    os.kill(slow, signal.SIGCONT)
     code, out, err = run.end()
     text = " ".join(out.split())
     if options:
