@@ -102,7 +102,7 @@ static void write_in(ht_ctx *ctx, int folder, const struct ht_cached *trace, con
         const struct ht_vec *bytes)
 {
 	struct ht_temp temp;
-	if (!ht_cache_find_room(ctx, folder, trace->dir, file, bytes->n, trace->max_bytes))
+	if (!ht_cache_find_room(ctx, folder, file, bytes->n, trace->max_bytes))
 		return;
 	if (ht_io_should_fail(ctx) || ht_temp_open_at(folder, file, 0600, &temp)) {
 		(void)ht_cache_land(ctx, NULL, bytes->n, false);

@@ -54,11 +54,11 @@ uint64_t ht_cache_checksum(const struct ht_sections *kind, const char *bytes, co
  * go and, as far as needed, those used longest ago. False when what this context stored or used leaves none; then
  * nothing more is stored with it. */
 struct ht_temp;
-bool ht_cache_make_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
-        uint64_t max_bytes) HT_MUST_USE;
+bool ht_cache_make_room(
+        ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes) HT_MUST_USE;
 /* The same for what only saves time: that there is no room is not counted, and others are stored still. */
-bool ht_cache_find_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
-        uint64_t max_bytes) HT_MUST_USE;
+bool ht_cache_find_room(
+        ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes) HT_MUST_USE;
 /* The end of a file that room was made for: it gets its name, or goes. Whether it is there. temp NULL: it was never
  * begun. */
 bool ht_cache_land(ht_ctx *ctx, struct ht_temp *temp, uint64_t bytes, bool is_good);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@
 #define TICK_NS      20000000
 
 #define MANY_ENTRIES 64
+#define ALLOWANCE    "room"
 
 struct entry {
 	char name[64];
@@ -139,43 +141,58 @@ static uint64_t bytes_of(const struct ht_vec *entries, const char *name)
 	return 0;
 }
 
-/* What the last look into a directory left for the whole process: a server opens each of thousands of files with a
- * context of its own. */
-static struct {
-	pthread_mutex_t lock;
-	char dir[PATH_MAX];
-	uint64_t max_bytes;
-	uint64_t bytes; /* so much may be stored before the directory is looked at again */
-} shared = { .lock = PTHREAD_MUTEX_INITIALIZER };
+/* What the last look into a directory left, in a file of it: to look takes time with each file that is there, and whoever
+ * asks for one trace among thousands stores a file or two. Nobody waits for its lock: who does not get it looks. */
+struct allowance {
+	uint64_t max_bytes; /* of the directory, as it was looked at */
+	uint64_t bytes;     /* so much may be stored before it is looked at again */
+};
 
-static bool is_shared(const char *dir, uint64_t max_bytes)
+static int open_allowance(int folder, int flags)
 {
-	return shared.max_bytes == max_bytes && !strcmp(shared.dir, dir);
+	struct stat st;
+	int fd = openat(
+	        folder, ALLOWANCE, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || flock(fd, LOCK_EX | LOCK_NB))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
-static bool take_shared(const char *dir, uint64_t bytes, uint64_t max_bytes)
+static bool write_allowance(int fd, struct allowance allowance)
 {
-	pthread_mutex_lock(&shared.lock);
-	bool fits = is_shared(dir, max_bytes) && shared.bytes >= bytes;
-	if (fits)
-		shared.bytes -= bytes;
-	pthread_mutex_unlock(&shared.lock);
+	return pwrite(fd, &allowance, sizeof allowance, 0) == (ssize_t)sizeof allowance;
+}
+
+static bool take_allowance(int folder, uint64_t bytes, uint64_t max_bytes)
+{
+	struct allowance left;
+	int fd = open_allowance(folder, 0);
+	if (fd < 0)
+		return false;
+	bool fits = pread(fd, &left, sizeof left, 0) == (ssize_t)sizeof left &&
+	            left.max_bytes == max_bytes && left.bytes <= max_bytes / 2 &&
+	            left.bytes >= bytes &&
+	            write_allowance(fd, (struct allowance){ max_bytes, left.bytes - bytes });
+	close(fd);
 	return fits;
 }
 
-static void share(const char *dir, uint64_t bytes, uint64_t max_bytes)
+static void leave_allowance(int folder, uint64_t bytes, uint64_t max_bytes)
 {
-	pthread_mutex_lock(&shared.lock);
-	int n = snprintf(shared.dir, sizeof shared.dir, "%s", dir);
-	shared.max_bytes = max_bytes;
-	shared.bytes = n > 0 && (size_t)n < sizeof shared.dir ? bytes : 0;
-	pthread_mutex_unlock(&shared.lock);
+	int fd = open_allowance(folder, bytes ? O_CREAT : 0);
+	if (fd < 0)
+		return;
+	if (!write_allowance(fd, (struct allowance){ max_bytes, bytes }))
+		unlinkat(folder, ALLOWANCE, 0);
+	close(fd);
 }
 
 /* Called with the lock held. Looking at every file for every file is quadratic: among many, the next look is when half
  * the room there was is used up. */
-static bool look_for_room(ht_ctx *ctx, int folder, const char *dir, const char *name,
-        uint64_t bytes, uint64_t max_bytes)
+static bool look_for_room(
+        ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
 	struct ht_cache_quota *quota = ctx->mem->quota;
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -194,30 +211,30 @@ static bool look_for_room(ht_ctx *ctx, int folder, const char *dir, const char *
 		total = remove_oldest(ctx, stream, &entries, total,
 		        many && wanted > max_bytes / 16 ? wanted - max_bytes / 16 : wanted);
 	bool fits = total <= wanted;
-	share(dir, fits && many ? (wanted - total) / 2 : 0, max_bytes);
+	leave_allowance(folder, fits && many ? (wanted - total) / 2 : 0, max_bytes);
 	ht_vec_free(ctx->mem, &entries, sizeof(struct entry));
 	closedir(stream);
 	return fits;
 }
 
-bool ht_cache_find_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
-        uint64_t max_bytes)
+bool ht_cache_find_room(
+        ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
 	struct ht_cache_quota *quota = ctx->mem->quota;
 	pthread_mutex_lock(&quota->lock);
 	bool fits = bytes <= max_bytes && !atomic_load(&quota->n_refused);
-	if (fits && !take_shared(dir, bytes, max_bytes))
-		fits = look_for_room(ctx, folder, dir, name, bytes, max_bytes);
+	if (fits && !take_allowance(folder, bytes, max_bytes))
+		fits = look_for_room(ctx, folder, name, bytes, max_bytes);
 	if (fits)
 		quota->in_flight += bytes;
 	pthread_mutex_unlock(&quota->lock);
 	return fits;
 }
 
-bool ht_cache_make_room(ht_ctx *ctx, int folder, const char *dir, const char *name, uint64_t bytes,
-        uint64_t max_bytes)
+bool ht_cache_make_room(
+        ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
-	bool fits = ht_cache_find_room(ctx, folder, dir, name, bytes, max_bytes);
+	bool fits = ht_cache_find_room(ctx, folder, name, bytes, max_bytes);
 	if (!fits)
 		atomic_fetch_add(&ctx->mem->quota->n_refused, 1);
 	return fits;

@@ -203,7 +203,7 @@ enum ht_status ht_cache_store(ht_ctx *ctx, const char *dir, const struct ht_cach
 	int folder =
 	        front && head->file_bytes <= max_bytes && dir[0] ? ht_folder_open(dir, 0700) : -1;
 	if (folder >= 0) {
-		if (ht_cache_make_room(ctx, folder, dir, name, head->file_bytes, max_bytes))
+		if (ht_cache_make_room(ctx, folder, name, head->file_bytes, max_bytes))
 			*ret_stored =
 			        write_whole(ctx, folder, name, key, kind, store, front, n_front);
 		close(folder);
