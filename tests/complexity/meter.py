@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+#: Four times as much may take so many times as long; the square would be 16.
+FACTOR = 8
+
 
 class Meter:
     """Runs commands, one after the other, from a small process."""
@@ -35,6 +38,16 @@ class Meter:
     def close(self):
         self.process.communicate()
         self.errors.close()
+
+
+def is_linear(seconds, again, small, least=0.05):
+    """Are the processor seconds of four times as much those that it may take? `again` measures it once more and `small` a quarter of it,
+    where that is needed: below `least` what a quarter takes is noise. What else a machine does makes a run longer, never shorter,
+    and what grows too fast does so each time."""
+    if seconds < FACTOR * least:
+        return True
+    most = FACTOR * max(min(small() for _ in range(3)), least)
+    return seconds < most or any(again() < most for _ in range(2))
 
 
 def run(words):

@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and memory grow with the files where graphs are read against what is attached: recordings, and logs of torch.compile."""
+import functools
 import json
 
 import pytest
 
 import support
-from meter import Meter
+from meter import is_linear
 
-#: For four times the input: the square would be 16 times those of the small one.
-FACTOR = 8
 
 pytestmark = pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
-
-
-@pytest.fixture(name="meter", scope="module")
-def small_process():
-    meter = Meter(support.environment())
-    yield meter
-    meter.close()
 
 
 def event(cat, name, ts, dur, tid=1, **args):
@@ -42,15 +34,20 @@ def write(path, events):
 
 def grows(meter, folder, make, n, view, memory=None):
     """make(folder, n) writes a trace and what is attached to it; n is the larger size."""
-    used = []
-    for size in (n // 4, n):
+    @functools.cache
+    def words(size):
         (folder / str(size)).mkdir()
         trace, attached = make(folder / str(size), size)
-        words = [support.EXE, "attribution", trace, *(("--attach", attached) if attached else ()), "--view", view, "--jobs", "1", "--no-cache"]
-        used.append(min(meter.measure(words)[:3] for _ in range(2)))
-        assert used[-1][2] == 0
-    assert used[1][0] < FACTOR * max(used[0][0], 0.02)
-    assert memory is None or used[1][1] < memory
+        return [support.EXE, "attribution", trace, *(("--attach", attached) if attached else ()), "--view", view, "--jobs", "1", "--no-cache"]
+
+    def measure(size):
+        seconds, used, code, message = meter.measure(words(size))
+        assert code == 0, message
+        return seconds, used
+
+    seconds, used = measure(n)
+    assert is_linear(seconds, lambda: measure(n)[0], lambda: measure(n // 4)[0], 0.02)
+    assert memory is None or used < memory
 
 
 # ---- kinds of graphs ----

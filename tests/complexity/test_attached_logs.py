@@ -7,10 +7,8 @@ import pytest
 
 import shapes
 import support
-from meter import Meter
+from meter import is_linear
 
-#: For four times the input; the square would be 16 times.
-FACTOR = 8
 IDS = {"frame_id": 0, "frame_compile_id": 0}
 #: A log is read for a compiled graph.
 EVENTS = [{"ph": "X", "cat": "user_annotation", "name": "## Call CompiledFxGraph kk ##", "pid": 1, "tid": 1, "ts": 0, "dur": 10},
@@ -65,13 +63,6 @@ LOGS = {
 }
 
 
-@pytest.fixture(name="meter", scope="module")
-def small_process():
-    meter = Meter(support.environment())
-    yield meter
-    meter.close()
-
-
 def measure(meter, trace, attached, text):
     attached.write_text(text)
     seconds, memory, code, message = meter.measure([support.EXE, "attribution", trace, "--attach", attached, "--jobs", "1", "--no-cache"])
@@ -83,9 +74,9 @@ def grows(meter, tmp_path, name, n, make):
     trace = tmp_path / "t.json"
     trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": EVENTS}))
     small = measure(meter, trace, tmp_path / name, make(n // 4))
-    # what else the machine does makes it longer, never shorter
-    large = min(measure(meter, trace, tmp_path / name, make(n)) for _ in range(2))
-    return large[0] > FACTOR * max(small[0], 0.03) or large[1] - small[1] > 64 << 20
+    large = measure(meter, trace, tmp_path / name, make(n))
+    return large[1] - small[1] > 64 << 20 or not is_linear(
+        large[0], lambda: measure(meter, trace, tmp_path / name, make(n))[0], lambda: measure(meter, trace, tmp_path / name, make(n // 4))[0], 0.03)
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
@@ -109,8 +100,7 @@ def test_many_graphs_and_recompilations(meter, tmp_path):
                                                    "--format", "csv"])
         assert code == 0, message
         return seconds
-    small = min(take(4000) for _ in range(2))
-    assert take(16_000) < FACTOR * max(small, 0.03)
+    assert is_linear(take(16_000), lambda: take(16_000), lambda: take(4000), 0.03)
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")

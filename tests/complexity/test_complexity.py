@@ -13,22 +13,13 @@ import pytest
 import commands
 import shapes
 import support
-from meter import Meter
+from meter import is_linear
 
 LARGE, SMALL = (60_000, 15_000) if support.LONG else (24_000, 6_000)
-#: Below this a command is fast whatever it does; processor seconds.
-NOTICED = 0.4 if support.LONG else 0.15
-#: Four times the events may take so many times as long; the square would be 16.
-FACTOR = 8
+#: Processor seconds below which a command on the small trace is fast whatever it does.
+LEAST = 0.05 if support.LONG else 0.02
 #: Memory beside the store's; the program itself.
 FIXED_BYTES = 48 << 20
-
-
-@pytest.fixture(name="meter", scope="module")
-def small_process():
-    meter = Meter(support.environment())
-    yield meter
-    meter.close()
 
 
 class Trace:
@@ -68,15 +59,6 @@ def lines_of(shape):
             yield line
 
 
-def grows_too_fast(seconds, once_more, again):
-    """Is the time of the large trace out of proportion? again() measures the small one; once_more() the large one, as a
-    machine may halt for a moment, and what grows too fast does so each time."""
-    if seconds <= NOTICED:
-        return False
-    most = FACTOR * max(min(again() for _ in range(3)), 0.02)
-    return seconds > most and once_more() > max(most, NOTICED)
-
-
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
 @pytest.mark.parametrize("shape", shapes.ALL)
 def test_linear(shape, meter, tmp_path):
@@ -92,14 +74,13 @@ def test_linear(shape, meter, tmp_path):
     slow = []
     if large.opening[1] > 4 * large.store_bytes + FIXED_BYTES:
         slow.append(f"opening needs {large.opening[1] >> 20} MiB for {large.store_bytes >> 20} MiB")
-    if grows_too_fast(large.opening[0], lambda: large.opening[0],
-                      lambda: small_trace().opening[0]):
+    if not is_linear(large.opening[0], lambda: large.opening[0], lambda: small_trace().opening[0], LEAST):
         slow.append(f"opening takes {large.opening[0]:.2f} s")
     for line in lines_of(shape):
         seconds, memory, code, message = large.run(line)
         # HTA's row selection refuses ids that pair every row with every other
         assert code == 0 or (code == 4 and "--hta-compat" in line), f"{line}: exit {code}: {message!r}"
-        if grows_too_fast(seconds, lambda: large.run(line)[0], lambda: small_trace().run(line)[0]):
+        if not is_linear(seconds, lambda: large.run(line)[0], lambda: small_trace().run(line)[0], LEAST):
             slow.append(f"{' '.join(line)} takes {seconds:.2f} s")
         store_bytes = large.store_bytes * (2 if line[0] in ("diff", "gate") else 1)
         if memory > 4 * store_bytes + FIXED_BYTES:
@@ -114,8 +95,8 @@ def test_many_of_one(shape, verb, meter, tmp_path):
     large = Trace(meter, tmp_path, shape, 5 * LARGE)
     seconds, _, code, message = large.run((verb,))
     assert code == 0, message
-    assert not grows_too_fast(seconds, lambda: large.run((verb,))[0],
-                              lambda: Trace(meter, tmp_path, shape, 5 * SMALL).run((verb,))[0]), f"{seconds:.2f} s"
+    assert is_linear(seconds, lambda: large.run((verb,))[0],
+                     lambda: Trace(meter, tmp_path, shape, 5 * SMALL).run((verb,))[0], LEAST), f"{seconds:.2f} s"
 
 
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
@@ -128,5 +109,14 @@ def test_many_windows(view, meter, tmp_path):
     assert code == 0, message
     # a table of edges has several rows for each event
     assert memory < 6 * large.store_bytes + FIXED_BYTES
-    assert not grows_too_fast(seconds, lambda: large.run(line)[0],
-                              lambda: Trace(meter, tmp_path, "named_steps", SMALL).run(line)[0]), f"{seconds:.2f} s"
+    assert is_linear(seconds, lambda: large.run(line)[0],
+                     lambda: Trace(meter, tmp_path, "named_steps", SMALL).run(line)[0], LEAST), f"{seconds:.2f} s"
+
+
+def test_a_square_is_told_from_noise():
+    """16 times as long for four times as much is too long each time; a machine that halts in one of three runs is none."""
+    later = iter((1.6, 0.3))
+    assert not is_linear(1.6, lambda: 1.6, lambda: 0.1)
+    assert is_linear(1.6, lambda: next(later), lambda: 0.1)
+    assert is_linear(0.7, lambda: 1.6, lambda: 0.1)
+    assert is_linear(0.3, None, None), "what is fast needs no second look"

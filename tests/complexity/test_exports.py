@@ -5,10 +5,7 @@ import sqlite3
 import pytest
 
 import support
-from meter import Meter
-
-#: Processor seconds for four times the input: the square would be 16 times those of the small one.
-FACTOR = 8
+from meter import Meter, is_linear
 
 
 @pytest.fixture(name="meter", scope="module")
@@ -39,22 +36,17 @@ def seconds(meter, path, code):
     return used, message
 
 
-def is_linear(meter, path, code, first):
-    """Twice, as a machine may halt for a moment."""
-    return any(seconds(meter, path, code)[0] < FACTOR * max(first, 0.05) for _ in range(2))
-
-
 @pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
 def test_processes(meter, tmp_path):
     small, large = (export(tmp_path / f"{n}.sqlite", n, 32_000) for n in (2_000, 32_000))
     first, message = seconds(meter, small, 4)
     assert "2000 processes with GPU activity, more than the 256" in message and f"{small}#1" in message
     # of the same rows; what grows with the number of processes alone is below what is noticed
-    assert is_linear(meter, large, 4, first)
+    assert is_linear(seconds(meter, large, 4)[0], lambda: seconds(meter, large, 4)[0], lambda: first)
     # the first has the rows of those that are no rank besides, the last has not
     for pid in (1, 2_000):
-        one = min(seconds(meter, f"{small}#{pid}", 0)[0] for _ in range(2))
-        assert is_linear(meter, f"{large}#{pid}", 0, one)
+        one, other = f"{small}#{pid}", f"{large}#{pid}"
+        assert is_linear(seconds(meter, other, 0)[0], lambda: seconds(meter, other, 0)[0], lambda: seconds(meter, one, 0)[0])
     count = support.output("sql", f"{small}#7", "SELECT count(*), sum(dur_ns) FROM events WHERE cat = 'kernel'", "--format", "csv", "--no-cache")
     assert count.split()[-1] == b"16,80"
 
@@ -72,5 +64,4 @@ def test_devices(meter, tmp_path):
         db.commit()
         db.close()
         paths.append(path)
-    first = seconds(meter, paths[0], 0)[0]
-    assert is_linear(meter, paths[1], 0, first)
+    assert is_linear(seconds(meter, paths[1], 0)[0], lambda: seconds(meter, paths[1], 0)[0], lambda: seconds(meter, paths[0], 0)[0])

@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and memory grow with the file for Perfetto traces and exports of Nsight Systems that were made to cost more."""
+import functools
 import sqlite3
 
 import pytest
 
 import support
-from meter import Meter
-
-#: Processor seconds for four times the input: the square would be 16 times those of the small one.
-FACTOR = 8
-
-
-@pytest.fixture(name="meter", scope="module")
-def small_process():
-    meter = Meter(support.environment())
-    yield meter
-    meter.close()
+from meter import is_linear
 
 
 def measure(meter, *words):
@@ -26,10 +17,10 @@ def measure(meter, *words):
 
 def check_growth(meter, make, n, *words):
     """Of make(n // 4) and make(n); words behind the file."""
-    small, large = make(n // 4), make(n)
+    large, small = make(n), functools.cache(lambda: make(n // 4))
     seconds, memory = measure(meter, words[0], large, *words[1:])
-    first = min(measure(meter, words[0], small, *words[1:]) for _ in range(3))
-    assert seconds < FACTOR * max(first[0], 0.05)
+    assert is_linear(seconds, lambda: measure(meter, words[0], large, *words[1:])[0],
+                     lambda: measure(meter, words[0], small(), *words[1:])[0])
     return memory
 
 

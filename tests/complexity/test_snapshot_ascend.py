@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots and files of Ascend in which little says much: one list that many records share, long names that come again and again, cells that
 most rows do not have. Time and memory stay with the size of the file, or the file is refused with what is wrong with it."""
+import functools
 import json
 import pickle
 import random
@@ -8,20 +9,11 @@ import random
 import pytest
 
 import support
-from meter import Meter
+from meter import is_linear
 
-#: Four times as much may take so many times as long; the square would be 16.
-FACTOR = 8
 MEMORY = 64 << 20
 BASE = 0x7F0000000000
 pytestmark = pytest.mark.skipif(support.is_sanitized(), reason="sanitizers cost time and memory of their own")
-
-
-@pytest.fixture(name="meter", scope="module")
-def small_process():
-    meter = Meter(support.environment())
-    yield meter
-    meter.close()
 
 
 def measure(meter, *words):
@@ -30,11 +22,11 @@ def measure(meter, *words):
 
 def grows(meter, make, n, *words, memory=MEMORY):
     """A file of n and one of a quarter of it are read, in time that does not grow with the square."""
-    small, large = make(n // 4), make(n)
+    large, small = make(n), functools.cache(lambda: make(n // 4))
     seconds, used, code, message = measure(meter, words[0], large, *words[1:])
     assert code == 0, message
-    first = min(measure(meter, words[0], small, *words[1:])[0] for _ in range(3))
-    assert seconds < FACTOR * max(first, 0.03)
+    assert is_linear(seconds, lambda: measure(meter, words[0], large, *words[1:])[0],
+                     lambda: measure(meter, words[0], small(), *words[1:])[0], 0.03)
     assert used < memory
 
 

@@ -6,18 +6,9 @@ import pickle
 import pytest
 
 import support
-from meter import Meter
+from meter import is_linear
 
-#: Four times as much may take so many times as long; the square would be 16.
-FACTOR = 8
 BASE, SIZE = 0x7F0000000000, 1 << 21
-
-
-@pytest.fixture(name="meter", scope="module")
-def small_process():
-    meter = Meter(support.environment())
-    yield meter
-    meter.close()
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +74,10 @@ def failures_among_blocks(path, n):
 @pytest.mark.parametrize("view", ("oom", "timeline", "blocks", "map", "fragmentation"))
 @pytest.mark.parametrize("make, n", ((many_failures, 10_000), (many_blocks, 40_000), (failures_among_blocks, 20_000)), ids=("failures", "blocks", "both"))
 def test_views(make, n, view, meter, files):
-    small, large = files(make, n // 4), files(make, n)
+    large = files(make, n)
     seconds, memory = measure(meter, "memory-snapshot", large, "--view", view)
-    first = min(measure(meter, "memory-snapshot", small, "--view", view) for _ in range(3))
-    most = FACTOR * max(first[0], 0.05)
-    assert seconds < most or measure(meter, "memory-snapshot", large, "--view", view)[0] < most  # a machine may halt for a moment
+    assert is_linear(seconds, lambda: measure(meter, "memory-snapshot", large, "--view", view)[0],
+                     lambda: measure(meter, "memory-snapshot", files(make, n // 4), "--view", view)[0])
     assert memory < 256 << 20
 
 
@@ -101,7 +91,8 @@ def test_timelines_beside_their_raw_form(meter, tmp_path):
             (tmp_path / name / f"rank{i}.json").write_text("[[1], [[0, 512, 0, 0, 0, 0, 0, 0, 0]]]")
         return tmp_path / name
     small, large = folder("small", 250), folder("large", 1000)
-    seconds, _ = measure(meter, "memory-timeline", large)
-    first = min(measure(meter, "memory-timeline", small) for _ in range(3))
-    most = FACTOR * max(first[0], 0.05)
-    assert seconds < most or measure(meter, "memory-timeline", large)[0] < most
+
+    def seconds(path):
+        return measure(meter, "memory-timeline", path)[0]
+
+    assert is_linear(seconds(large), lambda: seconds(large), lambda: seconds(small))
