@@ -4,10 +4,12 @@
  */
 #include "base/literal.h"
 
-#include "holotrace.h"
+#include "base/number.h"
+#include "base/status.h"
 #include "holotrace/own.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define MAX_DIGITS   22 /* 10^22 in nanoseconds per second still fits 127 bits with room */
 #define MAX_EXPONENT 30
@@ -160,4 +162,64 @@ bool ht_size_parse(const char *text, uint64_t *ret_bytes)
 		return false;
 	*ret_bytes = (uint64_t)bytes;
 	return true;
+}
+
+/* The number at the start of a text; *ret_rest is what follows. */
+static bool leading_number(const char *text, double *ret, const char **ret_rest)
+{
+	struct ht_number number = ht_number_parse(text);
+	switch (number.type) {
+	case HT_NUMBER_I64: *ret = (double)number.i; break;
+	case HT_NUMBER_U64: *ret = (double)number.u; break;
+	case HT_NUMBER_F64: *ret = number.f; break;
+	case HT_NUMBER_NONE: return false;
+	}
+	*ret_rest = number.end + strspn(number.end, " ");
+	return true;
+}
+
+bool ht_parse_f64(const char *text, double *ret)
+{
+	const char *rest;
+	return leading_number(text, ret, &rest) && !*rest;
+}
+
+bool ht_parse_ratio(const char *text, double *ret)
+{
+	const char *rest;
+	double value = 0;
+	if (!leading_number(text, &value, &rest) || (*rest && strcmp(rest, "%") != 0))
+		return false;
+	*ret = *rest ? value / 100 : value;
+	return true;
+}
+
+bool ht_parse_duration(const char *text, int64_t *ret_ns)
+{
+	struct ht_literal literal;
+	if (!ht_literal_parse(text, &literal) ||
+	        (literal.kind != HT_UNIT_NONE && literal.kind != HT_UNIT_TIME))
+		return false;
+	ht_i128 ns = ht_literal_round(&literal);
+	if (ns < -INT64_MAX || ns > INT64_MAX)
+		return false;
+	*ret_ns = (int64_t)ns;
+	return true;
+}
+
+bool ht_parse_bool(const char *text, bool *ret)
+{
+	static const char *const yes[] = { "true", "yes", "on", "1" };
+	static const char *const no[] = { "false", "no", "off", "0" };
+	for (size_t i = 0; i < HT_COUNT(yes); i++)
+		if (!strcasecmp(text, yes[i])) {
+			*ret = true;
+			return true;
+		}
+	for (size_t i = 0; i < HT_COUNT(no); i++)
+		if (!strcasecmp(text, no[i])) {
+			*ret = false;
+			return true;
+		}
+	return false;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * literal.h - numbers as people type them: "200", "1.5ms", "64KiB", "12.5%", ".5".
+ * literal.h - values as people type them: "200", "1.5ms", "64KiB", "12.5%", ".5", "yes".
  *
- * A value is the exact fraction num / den in base units (ns, bytes, 1), so that a comparison with a
+ * A number is the exact fraction num / den in base units (ns, bytes, 1), so that a comparison with a
  * 64-bit integer column is exact: 1697123456.123456789s is that very nanosecond.
  */
 #ifndef HT_BASE_LITERAL_H
@@ -37,5 +37,14 @@ ht_i128 ht_literal_ceil(const struct ht_literal *literal);
 /* The nearest integer, away from 0 when there are two. */
 ht_i128 ht_literal_round(const struct ht_literal *literal);
 double ht_literal_f64(const struct ht_literal *literal);
+
+/* What fills the text; false when something else does. */
+bool ht_parse_f64(const char *text, double *ret);
+/* "0.03" or "3%". */
+bool ht_parse_ratio(const char *text, double *ret);
+/* "30us", "1.5 ms", "200" (ns). */
+bool ht_parse_duration(const char *text, int64_t *ret_ns);
+/* true, yes, on, 1 or their opposites. */
+bool ht_parse_bool(const char *text, bool *ret);
 
 #endif

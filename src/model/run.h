@@ -30,7 +30,9 @@ struct ht_run {
 	ht_ctx *ctx;              /* errors; of the task when a rank is in hand */
 	struct ht_arena *scratch; /* dies with the rank in hand, or with the run */
 	const struct ht_analysis *analysis;
-	/* parameter texts, parallel to analysis->params; NULL where the default is NULL */
+	/* its parameters and, parallel to them, their texts: NULL where the default is NULL */
+	const struct ht_param *params;
+	size_t n_params;
 	const char **values;
 	/* as given: NULL, "all", "last", "3-5,7" (rows/selection.h); steps has one per set, step is that of
 	 * the set in hand */
@@ -82,7 +84,8 @@ extern const struct ht_policy ht_own_policy;
 /* What series take off their times. */
 int64_t ht_run_series_zero(const struct ht_run *run);
 
-/* Parameter values by name, parsed by the parameter's type; the registry has checked them. */
+/* Parameter values by name, parsed by the parameter's type; the registry has checked them. 0, false or NULL where the
+ * analysis has no such parameter. */
 int64_t ht_run_i64(const struct ht_run *run, const char *param);
 double ht_run_f64(const struct ht_run *run, const char *param);
 bool ht_run_bool(const struct ht_run *run, const char *param);

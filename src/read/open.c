@@ -6,6 +6,8 @@
  * trace is opened when it is asked for, by the thread that looks at it. With fewer, files are read one after the other
  * and all threads work inside one. The set is the same either way.
  */
+#include "read/open.h"
+
 #include "base/options.h"
 #include "base/thread.h"
 #include "read/discover.h"

@@ -15,6 +15,7 @@
 #include "base/options.h"
 #include "model/part.h"
 #include "model/policy.h"
+#include "read/open.h"
 #include "registry/kept_part.h"
 #include "registry/question.h"
 #include "registry/run_part.h"
@@ -107,7 +108,7 @@ static enum ht_status make(struct ahead *a, struct ht_run *run, const struct ht_
 		made->has_calls = true;
 		HT_TRY(ht_run_fill(run, &ht_calls_analysis, &made->calls));
 		struct ht_run all = *run;
-		all.analysis = &ht_calls_analysis;
+		ht_run_set_analysis(&all, &ht_calls_analysis);
 		ht_kept_part_give_new(&all, cached, false, &made->calls);
 	}
 	if (!run->chosen[0].n)
@@ -138,7 +139,6 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	struct ht_run run = { .ctx = ctx,
 		.policy = &ht_own_policy,
 		.scratch = &scratch,
-		.analysis = a->analysis,
 		.view = &a->question.view,
 		.question = &a->question,
 		.rosters = { &roster },
@@ -146,6 +146,7 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 		.is_partial = true,
 		.trace = trace,
 		.rank = own.number };
+	ht_run_set_analysis(&run, a->analysis);
 	enum ht_status status = ht_attached_to(ctx, reload, rank->path, &run.attached);
 	if (status == HT_OK)
 		status = make(a, &run, cached, made);

@@ -387,7 +387,7 @@ enum ht_status ht_bundle_table(ht_ctx *ctx, const ht_bundle *bundle, ht_table **
 	if (bundle->joined_hash)
 		return ht_fail(ctx, HT_USAGE, NULL, -1, "finish it with those sets",
 		        "the parts are of joined sets");
-	HT_TRY(ht_analysis_get(ctx, bundle->question.name, &run.analysis));
+	HT_TRY(ht_run_find_analysis(&run, bundle->question.name));
 	for (size_t i = 0; i < bundle->n_sets; i++) {
 		run.rosters[i] = &bundle->rosters[i];
 		run.facts_of[i] = bundle->facts_of[i];

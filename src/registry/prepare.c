@@ -67,13 +67,13 @@ static enum ht_status answer(struct prepared *p, const struct ht_query *query)
 	HT_TRY(ht_query_take(p->ctx, query, &q));
 	HT_TRY(HT_OPTIONS_TAKE(p->ctx, ht_view, offset, q.view, &view));
 	run.view = q.view ? &view : NULL;
-	HT_TRY(ht_analysis_get(p->ctx, q.name, &run.analysis));
+	HT_TRY(ht_run_find_analysis(&run, q.name));
 	HT_TRY(ht_run_read_args(&run, q.args, q.n_args));
 	if (!run.chosen[0].n || !ht_kept_is_alone(&run))
 		return HT_OK;
 	if (ht_run_needs_clocks(&run)) {
 		struct ht_run calls = run;
-		calls.analysis = &ht_calls_analysis;
+		ht_run_set_analysis(&calls, &ht_calls_analysis);
 		HT_TRY(make_part(p, &calls));
 	}
 	return make_part(p, &run);

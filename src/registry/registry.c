@@ -6,6 +6,7 @@
 
 #include "registry/params.h"
 #include "base/list.h"
+#include "base/literal.h"
 #include "model/rows/selection.h"
 #include "hta/hta_policy.h"
 #include "store/columns.h"
@@ -89,62 +90,21 @@ const struct ht_param *ht_common_param(size_t i)
 	return i < HT_COUNT(common) ? &common[i] : NULL;
 }
 
-/* ---- parameter values of a run ---- */
+/* ---- the analysis of a run ---- */
 
-static const char *value_of(const struct ht_run *run, const char *param)
+void ht_run_set_analysis(struct ht_run *run, const struct ht_analysis *analysis)
 {
-	const struct ht_analysis_info *info = &run->analysis->info;
-	for (size_t i = 0; i < info->n_params; i++)
-		if (!strcmp(info->params[i].name, param))
-			return run->values[i];
-	return NULL;
+	run->analysis = analysis;
+	run->params = analysis->info.params;
+	run->n_params = analysis->info.n_params;
 }
 
-void ht_run_set(struct ht_run *run, const char *param, const char *value)
+enum ht_status ht_run_find_analysis(struct ht_run *run, const char *name)
 {
-	const struct ht_analysis_info *info = &run->analysis->info;
-	for (size_t i = 0; i < info->n_params; i++)
-		if (!strcmp(info->params[i].name, param))
-			run->values[i] = value;
-}
-
-int64_t ht_run_i64(const struct ht_run *run, const char *param)
-{
-	const char *text = value_of(run, param);
-	int64_t value = 0;
-	return text && ht_parse_i64(text, &value) ? value : 0;
-}
-
-double ht_run_f64(const struct ht_run *run, const char *param)
-{
-	const char *text = value_of(run, param);
-	double value = 0;
-	return text && ht_parse_ratio(text, &value) ? value : 0;
-}
-
-bool ht_run_bool(const struct ht_run *run, const char *param)
-{
-	const char *text = value_of(run, param);
-	bool value = false;
-	return text && ht_parse_bool(text, &value) && value;
-}
-
-const char *ht_run_str(const struct ht_run *run, const char *param)
-{
-	return value_of(run, param);
-}
-
-bool ht_run_is(const struct ht_run *run, const char *param, const char *value)
-{
-	const char *text = value_of(run, param);
-	return text && !strcmp(text, value);
-}
-
-int64_t ht_run_duration_ns(const struct ht_run *run, const char *param)
-{
-	const char *text = value_of(run, param);
-	int64_t value = 0;
-	return text && ht_parse_duration(text, &value) ? value : 0;
+	const struct ht_analysis *analysis = NULL;
+	HT_TRY(ht_analysis_get(run->ctx, name, &analysis));
+	ht_run_set_analysis(run, analysis);
+	return HT_OK;
 }
 
 const struct ht_schema *ht_run_schema(const struct ht_run *run)
@@ -205,7 +165,7 @@ static enum ht_status read_values(
 
 const char *ht_run_common_value(const struct ht_run *run, size_t i)
 {
-	return run->values[run->analysis->info.n_params + i];
+	return run->values[run->n_params + i];
 }
 
 static enum ht_status fail_rank(

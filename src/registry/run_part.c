@@ -82,7 +82,7 @@ enum ht_status ht_run_fill(
         struct ht_run *run, const struct ht_analysis *analysis, struct ht_part *part)
 {
 	struct ht_run one = *run;
-	one.analysis = analysis;
+	ht_run_set_analysis(&one, analysis);
 	*part = (struct ht_part){ .side = run->side, .rank = run->rank };
 	return ht_run_fill_part(&one, false, part);
 }

@@ -96,7 +96,7 @@ static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 	struct ht_part *calls = job->calls ? &job->calls->list[i] : NULL;
 	struct ht_part *part = place->i_part == SIZE_MAX ? NULL : &job->parts->list[place->i_part];
 	HT_TRY(ht_attached_of(run->ctx, set, place->i_rank, &run->attached));
-	all.analysis = &ht_calls_analysis;
+	ht_run_set_analysis(&all, &ht_calls_analysis);
 	all.attached = run->attached;
 	if (calls && find_part(&all, set, place->i_rank, calls))
 		calls = NULL;
@@ -106,7 +106,7 @@ static enum ht_status fill_place(struct job *job, size_t i, struct ht_run *run)
 		return HT_OK;
 	HT_TRY(take_rank(run, set, place->i_rank));
 	all = *run;
-	all.analysis = &ht_calls_analysis;
+	ht_run_set_analysis(&all, &ht_calls_analysis);
 	enum ht_status status = calls ? make_part(&all, set, calls) : HT_OK;
 	if (status == HT_OK && part)
 		status = make_part(run, set, part);
@@ -345,10 +345,10 @@ enum ht_status ht_set_clocks(
 	struct ht_run run = { .ctx = ctx,
 		.policy = &ht_own_policy,
 		.scratch = scratch,
-		.analysis = &ht_calls_analysis,
 		.rosters = { &set->roster },
 		.n_sets = 1,
 		.across = true };
+	ht_run_set_analysis(&run, &ht_calls_analysis);
 	HT_TRY(ht_run_find_clocks(&run, &set));
 	*ret_clocks = run.clocks[0];
 	return HT_OK;
@@ -554,7 +554,7 @@ enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set
 		.scratch = scratch,
 		.rosters = { &set->roster },
 		.n_sets = 1 };
-	HT_TRY(ht_analysis_get(ctx, name, &run.analysis));
+	HT_TRY(ht_run_find_analysis(&run, name));
 	HT_TRY(ht_run_read_args(&run, args, n_args));
 	HT_TRY(find_facts(&run, set, 0));
 	*ret_run = run;
@@ -564,7 +564,7 @@ enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set
 enum ht_status ht_run_start(
         struct ht_run *run, const char *name, ht_set *const *sets, size_t n_sets)
 {
-	HT_TRY(ht_analysis_get(run->ctx, name, &run->analysis));
+	HT_TRY(ht_run_find_analysis(run, name));
 	const struct ht_analysis_info *info = &run->analysis->info;
 	if (info->sides[0] && n_sets > HT_MAX_SETS)
 		return ht_fail(run->ctx, HT_LIMIT, NULL, -1, NULL,

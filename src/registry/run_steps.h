@@ -39,4 +39,12 @@ enum ht_status ht_run_make_table(
 enum ht_status ht_run_watch_table(struct ht_run *run, enum ht_status (*make)(void *user),
         void *user, ht_table **ret_table) HT_MUST_USE;
 
+/* A run of one set without its table, for overlays that are drawn into traces: no rank is in hand. */
+enum ht_status ht_run_prepare(ht_ctx *ctx, const char *name, const struct ht_set *set,
+        const struct ht_arg *args, size_t n_args, struct ht_arena *scratch,
+        struct ht_run *ret_run) HT_MUST_USE;
+/* Take a chosen rank in hand, on the run's own context and scratch; ht_run_let_go when done. */
+enum ht_status ht_run_take(struct ht_run *run, const struct ht_set *set, size_t i) HT_MUST_USE;
+void ht_run_let_go(struct ht_run *run);
+
 #endif

@@ -14,8 +14,8 @@
 #include "sql/query.h"
 
 #include "base/list.h"
+#include "base/literal.h"
 #include "registry/fill_origin.h"
-#include "registry/params.h"
 #include "holotrace/own.h"
 
 /* ---- parameters ---- */

@@ -80,11 +80,6 @@ static inline bool ht_set_has(const struct ht_set *set, size_t i)
 	return !set->origin_at || set->origin_at[i] != SIZE_MAX;
 }
 
-/* ht_open, with somebody who is shown the traces and stays with the set (ended with it, or when opening fails); at most
- * keep_bytes of them are kept then. NULL: nobody. It is shown none where one file is read at a time. */
-enum ht_status ht_open_visited(ht_ctx *ctx, const char *const *sources, size_t n_sources,
-        const struct ht_open_options *options, const struct ht_visitor *visitor,
-        uint64_t keep_bytes, ht_set **ret_set) HT_MUST_USE;
 /* The trace of rank i, read again when it was let go. The caller ends with ht_trace_release. */
 enum ht_status ht_set_acquire(ht_ctx *ctx, const struct ht_set *set, size_t i,
         const struct ht_trace **ret_trace) HT_MUST_USE;

@@ -2,7 +2,7 @@
 /*
  * set_keep_test.c - which traces of a set stay: what somebody looks at does, the rest goes beyond the bound.
  */
-#include "store/set.h"
+#include "read/open.h"
 #include "store/trace_refs.h"
 
 #include <setjmp.h>
