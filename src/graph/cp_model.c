@@ -4,7 +4,6 @@
  */
 #include "graph/cp_model.h"
 
-#include "graph/cp_sync.h"
 #include "base/text_compare.h"
 #include "model/run_memo.h"
 #include "store/columns.h"

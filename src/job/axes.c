@@ -6,29 +6,12 @@
 
 #include "model/communication/collective_match.h"
 #include "model/communication/group_axis.h"
-#include "store/trace.h"
-#include "store/trace_meta.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Less often a step, a reduction of the forward pass is that of a loss. */
 #define MIN_REDUCTIONS 4
-
-const struct ht_column ht_event_group_columns[HT_N_EVENT_GROUP_COLUMNS] =
-        HT_COLUMN_ENTRIES(HT_EVENT_GROUP_COLUMNS);
-
-void ht_event_groups_put(const struct ht_trace *t, ht_table *table)
-{
-	for (size_t i = 0; i < t->more->n_process_groups; i++) {
-		const struct ht_process_group *g = &t->more->process_groups[i];
-		if (g->description == HT_NO_STR || g->ranks == HT_NO_STR)
-			continue;
-		ht_table_row(table);
-		ht_table_put_str(table, HT_GROUP_DESCRIPTION, ht_str(t, g->description));
-		ht_table_put_str(table, HT_GROUP_RANKS, ht_str(t, g->ranks));
-	}
-}
 
 /* ---- descriptions ---- */
 

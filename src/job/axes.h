@@ -12,9 +12,6 @@
 
 #include "job/event_replay.h"
 
-/* Of the rank in hand, into HT_EVENT_FACTS_GROUPS. */
-void ht_event_groups_put(const struct ht_trace *trace, ht_table *table);
-
 /* Fill share, and stage where all ranks have one; else it is 0. */
 enum ht_status ht_event_job_axes(struct ht_event_job *job, bool *ret_has_stages) HT_MUST_USE;
 

@@ -7,9 +7,10 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "graph/cp_look.h"
-#include "job/axes.h"
 #include "job/event_lags.h"
 #include "job/event_rows.h"
+#include "store/trace.h"
+#include "store/trace_meta.h"
 #include "table/optional.h"
 
 #include <string.h>
@@ -22,6 +23,8 @@ const struct ht_column ht_event_of_columns[HT_N_EVENT_OF_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_OF_COLUMNS);
 const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EVENT_WINDOW_COLUMNS);
+const struct ht_column ht_event_group_columns[HT_N_EVENT_GROUP_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_EVENT_GROUP_COLUMNS);
 
 /* A moment of a thread at which something begins or ends that others wait for. */
 enum what { PLAIN, SYNCED, HANDED, HELD, ENDS };
@@ -485,6 +488,18 @@ static void put_edges(struct maker *k, ht_table *table, const uint32_t *place)
 	}
 }
 
+static void put_groups(const struct ht_trace *t, ht_table *table)
+{
+	for (size_t i = 0; i < t->more->n_process_groups; i++) {
+		const struct ht_process_group *g = &t->more->process_groups[i];
+		if (g->description == HT_NO_STR || g->ranks == HT_NO_STR)
+			continue;
+		ht_table_row(table);
+		ht_table_put_str(table, HT_GROUP_DESCRIPTION, ht_str(t, g->description));
+		ht_table_put_str(table, HT_GROUP_RANKS, ht_str(t, g->ranks));
+	}
+}
+
 static enum ht_status put_all(struct maker *k, struct ht_part *part)
 {
 	uint32_t *order = NULL, *place = NULL;
@@ -530,7 +545,7 @@ enum ht_status ht_event_graph_put(struct ht_run *run, const struct ht_cp_options
 	enum ht_status status = model.note && part->facts[0]
 	                                ? ht_table_add_note(part->facts[0], "%s", model.note)
 	                                : HT_OK;
-	ht_event_groups_put(model.trace, part->facts[HT_EVENT_FACTS_GROUPS]);
+	put_groups(model.trace, part->facts[HT_EVENT_FACTS_GROUPS]);
 	if (status == HT_OK && model.n_windows) {
 		status = ht_event_rows_make(run, &model, rules, &k.rows);
 		if (status == HT_OK)

@@ -5,7 +5,7 @@
 #include "store/allocator_snapshot.h"
 
 #include "base/mem.h"
-#include "store/seal.h"
+#include "store/sections.h"
 #include "store/trace.h"
 
 const char *ht_mem_action_name(enum ht_mem_action action)

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/thread.h"
-#include "store/set.h"
+#include "store/roster.h"
 #include "store/trace.h"
 #include "store/trace_meta.h"
 

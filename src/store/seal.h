@@ -10,13 +10,7 @@
 #include "store/import_stats.h"
 #include "store/kernel_rules.h"
 #include "store/columns.h"
-
-/* Sections are const for everyone else. */
-#define HT_MUTABLE(type, array) ((type *)(uintptr_t)(array))
-/* Allocate a section; NULL when out of memory. Not zeroed below HT_MEM_MAP_BYTES. */
-#define HT_SECTION_ALLOC(ctx, trace, section, type, count)                                         \
-	((type *)(uintptr_t)((trace)->n_##section = (count),                                       \
-	        (trace)->section = ht_mem_alloc((ctx)->mem, (count) * sizeof(type))))
+#include "store/sections.h"
 
 /* Counters while a trace is being sealed. */
 struct ht_tally {

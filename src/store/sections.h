@@ -82,6 +82,13 @@ static inline void ht_section_set(
 	memcpy((char *)store + info->offset + sizeof section.data, &section.n, sizeof section.n);
 }
 
+/* Sections are const but for who makes them. */
+#define HT_MUTABLE(type, array) ((type *)(uintptr_t)(array))
+/* Allocate one; NULL when out of memory. Not zeroed below HT_MEM_MAP_BYTES. (base/mem.h) */
+#define HT_SECTION_ALLOC(ctx, trace, section, type, count)                                         \
+	((type *)(uintptr_t)((trace)->n_##section = (count),                                       \
+	        (trace)->section = ht_mem_alloc((ctx)->mem, (count) * sizeof(type))))
+
 /* Free the sections of a store that owns them. */
 void ht_sections_free(const struct ht_sections *kind, void *store, struct ht_mem *mem);
 /* What the sections hold. */

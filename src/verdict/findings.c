@@ -4,6 +4,8 @@
  */
 #include "verdict/findings.h"
 
+#include "base/checked.h"
+
 bool ht_findings_is_alone(const struct ht_run *run)
 {
 	return run->rosters[0]->n < 2 && !run->is_partial;
@@ -75,4 +77,15 @@ enum ht_status ht_findings_note(struct ht_run *run, ht_table *table)
 		return ht_table_add_note(table, "%s: see health", roster->notes[0]);
 	return ht_table_add_note(
 	        table, "%s, and %zu more such: see health", roster->notes[0], roster->n_notes - 1);
+}
+
+int64_t ht_found_compile_ns(const struct ht_findings *f)
+{
+	int64_t ns = 0;
+	for (size_t i = 0; i < f->parts->n; i++) {
+		const ht_table *t = f->parts->list[i].facts[HT_FOUND_COMPILE];
+		for (size_t row = 0; row < ht_table_n_rows(t); row++)
+			ht_sum(&ns, ht_table_i64(t, row, HT_COMPILE_NS));
+	}
+	return ns;
 }

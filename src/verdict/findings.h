@@ -252,6 +252,8 @@ int64_t ht_findings_of_rank(
 int64_t ht_findings_late_cost(const struct ht_findings *findings, size_t i_part, int64_t late_ns);
 /* What is odd about the traces themselves, as notes: the first, and how many more. */
 enum ht_status ht_findings_note(struct ht_run *run, ht_table *table) HT_MUST_USE;
+/* Time that all ranks recompile in the window. */
+int64_t ht_found_compile_ns(const struct ht_findings *findings);
 /* A time of the path as time of a step: its share of the path, and of what is between steps, times the mean step. */
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns);
 

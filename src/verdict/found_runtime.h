@@ -34,13 +34,4 @@ extern const struct ht_column ht_found_serving_columns[], ht_found_compile_colum
 enum ht_status ht_found_serving_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 enum ht_status ht_found_compile_put(struct ht_run *run, ht_table *table) HT_MUST_USE;
 
-struct ht_findings;
-struct ht_telling;
-/* The line of a serving engine's iterations; nothing without any. */
-void ht_tell_serving(struct ht_telling *tell);
-/* Time that all ranks recompile in the window. */
-int64_t ht_found_compile_ns(const struct ht_findings *f);
-/* The line of recompilations inside the window; nothing without any. */
-void ht_tell_recompilations(struct ht_telling *tell);
-
 #endif

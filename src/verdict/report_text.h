@@ -37,5 +37,9 @@ void ht_tell_line(struct ht_telling *tell, const char *label, const struct ht_fi
 void ht_tell_tops(struct ht_telling *tell);
 /* The lines of memory snapshots: the peak, and what is wrong; none without snapshots. */
 enum ht_status ht_tell_memory(struct ht_telling *tell) HT_MUST_USE;
+/* The line of a serving engine's iterations; nothing without any. */
+void ht_tell_serving(struct ht_telling *tell);
+/* The line of recompilations inside the window; nothing without any. */
+void ht_tell_recompilations(struct ht_telling *tell);
 
 #endif
