@@ -33,7 +33,7 @@ bool ht_parse_i64(const char *text, int64_t *ret_value)
 }
 
 /* One item, up to the comma or the end; NULL when it is not a number or range. */
-static const char *item(const char *p, struct ht_range *ret_range)
+static const char *item(const char *p, struct ht_list_range *ret_range)
 {
 	p = number(p, &ret_range->first);
 	ret_range->last = ret_range->first;
@@ -56,14 +56,14 @@ static bool is_everything(const char *text)
 
 static int compare(const void *left, const void *right)
 {
-	const struct ht_range *a = left, *b = right;
+	const struct ht_list_range *a = left, *b = right;
 	return (a->first > b->first) - (a->first < b->first);
 }
 
 /* Sort, and join what touches, so that a value is in at most one range. */
 static void tidy(struct ht_list *list)
 {
-	struct ht_range *ranges = list->ranges.data;
+	struct ht_list_range *ranges = list->ranges.data;
 	size_t last = 0;
 	qsort(ranges, list->ranges.n, sizeof *ranges, compare);
 	for (size_t i = 1; i < list->ranges.n; i++) {
@@ -85,7 +85,7 @@ enum ht_status ht_list_parse(
 	}
 	list.some = true;
 	for (const char *p = text;; p++) {
-		struct ht_range range;
+		struct ht_list_range range;
 		p = item(p, &range);
 		if (!p) {
 			ht_list_done(ctx, &list);
@@ -93,7 +93,7 @@ enum ht_status ht_list_parse(
 			        "write numbers and ranges as in 0,2-3,7- or all",
 			        "%s is no list of numbers: %s", what, text);
 		}
-		if (!HT_VEC_PUSH(ctx->mem, &list.ranges, struct ht_range, range)) {
+		if (!HT_VEC_PUSH(ctx->mem, &list.ranges, struct ht_list_range, range)) {
 			ht_list_done(ctx, &list);
 			return ht_fail_nomem(ctx);
 		}
@@ -107,13 +107,13 @@ enum ht_status ht_list_parse(
 
 void ht_list_done(ht_ctx *ctx, struct ht_list *list)
 {
-	ht_vec_free(ctx->mem, &list->ranges, sizeof(struct ht_range));
+	ht_vec_free(ctx->mem, &list->ranges, sizeof(struct ht_list_range));
 	list->some = false;
 }
 
 bool ht_list_has(const struct ht_list *list, int64_t value)
 {
-	const struct ht_range *ranges = list->ranges.data;
+	const struct ht_list_range *ranges = list->ranges.data;
 	if (!list->some)
 		return true;
 	size_t low = HT_LOWER_BOUND(at, list->ranges.n, ranges[at].last < value);
@@ -122,7 +122,7 @@ bool ht_list_has(const struct ht_list *list, int64_t value)
 
 bool ht_list_text_has(const char *text, int64_t value)
 {
-	struct ht_range range;
+	struct ht_list_range range;
 	if (is_everything(text))
 		return true;
 	for (const char *p = item(text, &range); p; p = *p ? item(p + 1, &range) : NULL)

@@ -10,13 +10,13 @@
 
 #include "base/status.h"
 
-struct ht_range {
+struct ht_list_range {
 	int64_t first, last;
 };
 
 /* Zero-initialised it holds everything. */
 struct ht_list {
-	struct ht_vec ranges; /* struct ht_range, ascending, apart */
+	struct ht_vec ranges; /* struct ht_list_range, ascending, apart */
 	bool some;            /* false: everything */
 };
 

@@ -13,20 +13,20 @@
 #include "base/status.h"
 
 /* What a kind of data is called when it cannot be read. */
-struct ht_frame {
+struct ht_sealed_kind {
 	const char *magic; /* ends with a newline */
 	const char *what;  /* "the part" */
 	const char *none;  /* "this is no part of an analysis" */
 	const char *maker; /* a hint: where it comes from */
 };
 
-void ht_frame_begin(struct ht_bytes_out *out, const struct ht_frame *frame);
+void ht_sealed_begin(struct ht_bytes_out *out, const struct ht_sealed_kind *kind);
 /* Add the hash and hand all to the sink. The bytes are freed, whatever the answer. */
-enum ht_status ht_frame_write(ht_ctx *ctx, struct ht_bytes_out *out, const struct ht_frame *frame,
-        const struct ht_sink *sink) HT_MUST_USE;
+enum ht_status ht_sealed_write(ht_ctx *ctx, struct ht_bytes_out *out,
+        const struct ht_sealed_kind *kind, const struct ht_sink *sink) HT_MUST_USE;
 /* Check what is around, and leave the contents in the input. HT_FORMAT when it is something else, of another
  * version or damaged. */
-enum ht_status ht_frame_open(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_arena *arena,
-        const struct ht_frame *frame) HT_MUST_USE;
+enum ht_status ht_sealed_open(ht_ctx *ctx, struct ht_bytes_in *in, struct ht_arena *arena,
+        const struct ht_sealed_kind *kind) HT_MUST_USE;
 
 #endif

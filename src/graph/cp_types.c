@@ -55,7 +55,7 @@ static enum ht_status check_instance(struct ht_run *run, const char *text)
 	HT_TRY(ht_list_parse(run->ctx, "--instance", text, &list));
 	bool negative = false;
 	for (size_t i = 0; i < list.ranges.n; i++)
-		negative |= ((struct ht_range *)list.ranges.data)[i].first < 0;
+		negative |= ((struct ht_list_range *)list.ranges.data)[i].first < 0;
 	ht_list_done(run->ctx, &list);
 	if (negative)
 		return ht_fail(run->ctx, HT_USAGE, NULL, -1, "give numbers from 0: 0,2-3",

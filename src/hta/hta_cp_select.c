@@ -109,7 +109,7 @@ static enum ht_status read_instance(struct ht_cp_builder *b)
 		return HT_OK;
 	HT_TRY(ht_list_parse(b->run->ctx, "--instance", b->g->options.instance, &list));
 	if (list.ranges.n) {
-		const struct ht_range *range = list.ranges.data;
+		const struct ht_list_range *range = list.ranges.data;
 		b->first = range->first;
 		b->last = range->last;
 		b->g->first_instance = range->first;

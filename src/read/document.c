@@ -72,7 +72,7 @@ static inline bool goes_on(struct ht_scan *s)
 static enum ht_status scan_some_events(struct ht_scan *s)
 {
 	s->w->document = ht_scan_document(s);
-	if (!s->state->comma && s->state->phase == HT_PHASE_EVENTS)
+	if (!s->state->comma && s->state->phase == HT_DOC_EVENTS)
 		ht_scan_count(s, HT_STAT_missing_comma, s->p);
 	do {
 		const char *start = s->p;
@@ -98,10 +98,10 @@ static enum ht_status skip_element(struct ht_scan *s)
 	const char *end;
 	if (ht_scan_must_wait(s, s->p))
 		return HT_OK;
-	bool lines = s->state->phase == HT_PHASE_LINES;
-	uint8_t wanted = HT_PLACE_BIT(HT_PLACE_EVENT);
+	bool lines = s->state->phase == HT_DOC_LINES;
+	uint8_t wanted = HT_RESUME_BIT(HT_RESUME_EVENT);
 	if (!lines)
-		wanted |= HT_PLACE_BIT(HT_PLACE_LIST_END) | HT_PLACE_BIT(HT_PLACE_KEY);
+		wanted |= HT_RESUME_BIT(HT_RESUME_LIST_END) | HT_RESUME_BIT(HT_RESUME_KEY);
 	if (!lines && ht_outer_key_form(s->p, s->limit)) {
 		ht_scan_count(s, HT_STAT_list_mended, s->p);
 		ht_scan_leave_events(s);
@@ -145,9 +145,9 @@ static enum ht_status open_list(struct ht_scan *s)
 	const char *next = ht_skip_blanks(s->p + 1, ht_look_limit(s->p, s->limit));
 	if (next < s->limit && *next == '"') {
 		/* an event whose brace is damaged */
-		ht_scan_skip_junk(s, HT_PLACE_BIT(HT_PLACE_EVENT) |
-		                             HT_PLACE_BIT(HT_PLACE_LIST_END) |
-		                             HT_PLACE_BIT(HT_PLACE_KEY));
+		ht_scan_skip_junk(s, HT_RESUME_BIT(HT_RESUME_EVENT) |
+		                             HT_RESUME_BIT(HT_RESUME_LIST_END) |
+		                             HT_RESUME_BIT(HT_RESUME_KEY));
 		return HT_OK;
 	}
 	s->state->list_depth++;
@@ -193,18 +193,18 @@ static void close_list(struct ht_scan *s)
 	}
 	s->state->list_depth = 0;
 	if (s->state->bare_list) {
-		s->state->phase = HT_PHASE_START;
+		s->state->phase = HT_DOC_START;
 		s->state->bare_list = false;
 		s->state->document++;
 	} else {
-		s->state->phase = HT_PHASE_HEADER;
+		s->state->phase = HT_DOC_HEADER;
 		s->state->after_events = true;
 	}
 }
 
 static enum ht_status scan_events(struct ht_scan *s)
 {
-	while (!s->stop && !s->state->skipping && s->state->phase == HT_PHASE_EVENTS) {
+	while (!s->stop && !s->state->skipping && s->state->phase == HT_DOC_EVENTS) {
 		s->p = ht_skip_space(s->p);
 		if (s->p >= s->limit) {
 			ht_scan_end_text(s);
@@ -273,13 +273,13 @@ static enum ht_status scan_no_start(struct ht_scan *s)
 	size_t n = (size_t)(s->limit - s->p);
 	if (s->state->document) {
 		ht_scan_skip_junk(
-		        s, HT_PLACE_BIT(HT_PLACE_EVENT) | HT_PLACE_BIT(HT_PLACE_DOCUMENT));
+		        s, HT_RESUME_BIT(HT_RESUME_EVENT) | HT_RESUME_BIT(HT_RESUME_DOCUMENT));
 		return HT_OK;
 	}
 	const char *what = ht_sniff_magic(s->p, n);
 	n = n < HT_SNIFF_BYTES ? n : HT_SNIFF_BYTES;
 	if ((!*s->p || !what) && (ht_find_events_key(s->p, n) || ht_has_phase(s->p, n))) {
-		s->state->phase = HT_PHASE_HEADER;
+		s->state->phase = HT_DOC_HEADER;
 		ht_scan_lose_header(s);
 		return HT_OK;
 	}
@@ -312,16 +312,16 @@ static enum ht_status scan_start(struct ht_scan *s)
 	if (s->state->document)
 		ht_scan_count(s, HT_STAT_concatenated_documents, s->p);
 	if (*s->p == '[') {
-		s->state->phase = HT_PHASE_EVENTS;
+		s->state->phase = HT_DOC_EVENTS;
 		s->state->bare_list = s->state->opened = s->state->any_events = true;
 		ht_scan_count(s, HT_STAT_legacy_array, s->p);
 		s->p++;
 	} else if (is_event_line(s->p, end)) {
-		s->state->phase = HT_PHASE_LINES;
+		s->state->phase = HT_DOC_LINES;
 		s->state->any_events = true;
 		ht_scan_count(s, HT_STAT_json_lines, s->p);
 	} else {
-		s->state->phase = HT_PHASE_HEADER;
+		s->state->phase = HT_DOC_HEADER;
 		s->state->opened = true;
 		s->p++;
 	}
@@ -345,10 +345,10 @@ enum ht_status ht_scan_text(struct ht_worker *w, const char *text, size_t n, boo
 			continue;
 		}
 		switch (state->phase) {
-		case HT_PHASE_START: HT_TRY(scan_start(&s)); break;
-		case HT_PHASE_HEADER: HT_TRY(ht_scan_header(&s)); break;
-		case HT_PHASE_EVENTS: HT_TRY(scan_events(&s)); break;
-		case HT_PHASE_LINES: HT_TRY(scan_lines(&s)); break;
+		case HT_DOC_START: HT_TRY(scan_start(&s)); break;
+		case HT_DOC_HEADER: HT_TRY(ht_scan_header(&s)); break;
+		case HT_DOC_EVENTS: HT_TRY(scan_events(&s)); break;
+		case HT_DOC_LINES: HT_TRY(scan_lines(&s)); break;
 		}
 	}
 	*ret_used = (size_t)(s.p - text);

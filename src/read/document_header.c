@@ -211,7 +211,7 @@ static void close_document(struct ht_scan *s)
 		return;
 	}
 	ht_scan_closing_comma(s, s->p - 1);
-	s->state->phase = HT_PHASE_START;
+	s->state->phase = HT_DOC_START;
 	s->state->after_events = false;
 	s->state->n_lost_keys = 0;
 	s->state->document++;
@@ -219,7 +219,7 @@ static void close_document(struct ht_scan *s)
 
 enum ht_status ht_scan_header(struct ht_scan *s)
 {
-	while (!s->stop && !s->state->skipping && s->state->phase == HT_PHASE_HEADER) {
+	while (!s->stop && !s->state->skipping && s->state->phase == HT_DOC_HEADER) {
 		s->p = ht_skip_space(s->p);
 		if (s->p >= s->limit) {
 			ht_scan_end_text(s);

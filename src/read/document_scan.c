@@ -80,9 +80,9 @@ static void start_skip(struct ht_scan *s, size_t n, const struct ht_search *sear
 
 void ht_scan_lose_event(struct ht_scan *s)
 {
-	uint8_t wanted = HT_PLACE_BIT(HT_PLACE_EVENT);
-	if (s->state->phase == HT_PHASE_EVENTS)
-		wanted |= HT_PLACE_BIT(HT_PLACE_LIST_END);
+	uint8_t wanted = HT_RESUME_BIT(HT_RESUME_EVENT);
+	if (s->state->phase == HT_DOC_EVENTS)
+		wanted |= HT_RESUME_BIT(HT_RESUME_LIST_END);
 	ht_scan_count(s, HT_STAT_events_lost, s->p);
 	start_skip(s, 1,
 	        &(struct ht_search){
@@ -96,10 +96,10 @@ void ht_scan_skip_junk(struct ht_scan *s, uint8_t wanted)
 
 void ht_scan_lose_header(struct ht_scan *s)
 {
-	uint8_t wanted = HT_PLACE_BIT(HT_PLACE_EVENT);
+	uint8_t wanted = HT_RESUME_BIT(HT_RESUME_EVENT);
 	if (s->state->n_lost_keys < HT_MAX_LOST_KEYS) {
 		s->state->n_lost_keys++;
-		wanted |= HT_PLACE_BIT(HT_PLACE_KEY);
+		wanted |= HT_RESUME_BIT(HT_RESUME_KEY);
 	}
 	ht_scan_count(s, HT_STAT_header_lost, s->p);
 	start_skip(s, 1,
@@ -108,41 +108,41 @@ void ht_scan_lose_header(struct ht_scan *s)
 
 void ht_scan_open_events(struct ht_scan *s)
 {
-	s->state->phase = HT_PHASE_EVENTS;
+	s->state->phase = HT_DOC_EVENTS;
 	s->state->list_depth = 0;
 	s->state->comma = s->state->opened = s->state->any_events = true;
 }
 
 void ht_scan_leave_events(struct ht_scan *s)
 {
-	s->state->phase = HT_PHASE_HEADER;
+	s->state->phase = HT_DOC_HEADER;
 	s->state->bare_list = false;
 	s->state->after_events = true;
 	s->state->list_depth = 0;
 }
 
-static void resume(struct ht_scan *s, enum ht_place place)
+static void resume(struct ht_scan *s, enum ht_resume_at place)
 {
 	struct ht_doc_state *state = s->state;
 	state->comma = state->opened = true;
 	switch (place) {
-	case HT_PLACE_NONE: return;
-	case HT_PLACE_EVENT:
+	case HT_RESUME_NONE: return;
+	case HT_RESUME_EVENT:
 		/* behind a document: it was not over */
-		if (state->phase == HT_PHASE_START && state->document)
+		if (state->phase == HT_DOC_START && state->document)
 			state->document--;
-		if (state->phase == HT_PHASE_START || state->phase == HT_PHASE_HEADER)
+		if (state->phase == HT_DOC_START || state->phase == HT_DOC_HEADER)
 			ht_scan_open_events(s);
 		break;
-	case HT_PLACE_LIST_END:
+	case HT_RESUME_LIST_END:
 		state->list_depth = 0;
 		state->comma = false;
 		break;
-	case HT_PLACE_KEY:
-		if (state->phase == HT_PHASE_EVENTS)
+	case HT_RESUME_KEY:
+		if (state->phase == HT_DOC_EVENTS)
 			ht_scan_leave_events(s);
 		break;
-	case HT_PLACE_DOCUMENT: state->phase = HT_PHASE_START; break;
+	case HT_RESUME_DOCUMENT: state->phase = HT_DOC_START; break;
 	}
 }
 
@@ -150,7 +150,7 @@ void ht_scan_skip(struct ht_scan *s)
 {
 	struct ht_doc_state *state = s->state;
 	const char *at;
-	enum ht_place place = ht_search_place(&state->search, s->p, s->limit, s->final, &at);
+	enum ht_resume_at place = ht_search_resume(&state->search, s->p, s->limit, s->final, &at);
 	uint32_t n_lost = ht_search_events(&state->search);
 	if (n_lost > state->search.n_lost) {
 		ht_chunk_stat(s->w->chunk, HT_STAT_events_lost, state->skip_offset,
@@ -158,10 +158,10 @@ void ht_scan_skip(struct ht_scan *s)
 		state->search.n_lost = n_lost;
 	}
 	skip_to(s, at);
-	s->stop = place == HT_PLACE_NONE;
+	s->stop = place == HT_RESUME_NONE;
 	if (s->stop && !s->final)
 		return;
-	if (s->stop && (state->phase == HT_PHASE_EVENTS || s->incomplete))
+	if (s->stop && (state->phase == HT_DOC_EVENTS || s->incomplete))
 		ht_chunk_stat(s->w->chunk, HT_STAT_truncated, state->skip_offset, 1);
 	resume(s, place);
 	state->skipping = false;

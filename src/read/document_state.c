@@ -23,6 +23,6 @@ bool ht_doc_state_equal(const struct ht_doc_state *a, const struct ht_doc_state 
 struct ht_doc_state ht_doc_state_guess(bool lines)
 {
 	return (struct ht_doc_state){
-		.phase = lines ? HT_PHASE_LINES : HT_PHASE_EVENTS, .comma = true, .any_events = true
+		.phase = lines ? HT_DOC_LINES : HT_DOC_EVENTS, .comma = true, .any_events = true
 	};
 }

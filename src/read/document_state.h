@@ -14,15 +14,15 @@
 /* Lists of events nest no deeper in a file that was meant as a trace. */
 #define HT_MAX_LIST_DEPTH 16
 
-enum ht_phase {
-	HT_PHASE_START,  /* nothing read yet, or between documents */
-	HT_PHASE_HEADER, /* inside the top-level object */
-	HT_PHASE_EVENTS, /* inside the list of events */
-	HT_PHASE_LINES,  /* one event after the other without a list */
+enum ht_doc_phase {
+	HT_DOC_START,  /* nothing read yet, or between documents */
+	HT_DOC_HEADER, /* inside the top-level object */
+	HT_DOC_EVENTS, /* inside the list of events */
+	HT_DOC_LINES,  /* one event after the other without a list */
 };
 
 struct ht_doc_state {
-	enum ht_phase phase;
+	enum ht_doc_phase phase;
 	uint16_t document;       /* documents seen before this one */
 	uint64_t list_depth;     /* lists nested in the list of events */
 	bool comma;              /* a comma, or the opening bracket, stands before the next event */

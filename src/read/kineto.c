@@ -94,7 +94,7 @@ static enum ht_status read_events(struct ht_builder *builder, const struct ht_re
 	HT_TRY(ht_load_text(builder, reading->source, reading->chunk_bytes, &state));
 	HT_TRY(check_found(builder, &before, reading, &state));
 	builder->n_documents =
-	        (uint16_t)(builder->n_documents + state.document + (state.phase != HT_PHASE_START));
+	        (uint16_t)(builder->n_documents + state.document + (state.phase != HT_DOC_START));
 	return HT_OK;
 }
 

@@ -396,7 +396,7 @@ static void do_accept(struct pipeline *l, struct ht_worker *w)
 	piece->state = PIECE_COPYING;
 	l->n_accepted++;
 	l->in_order = l->ordered != NULL;
-	l->lines = l->state.phase == HT_PHASE_LINES;
+	l->lines = l->state.phase == HT_DOC_LINES;
 	l->skipping = l->state.skipping;
 	if (status != HT_OK) {
 		stop(l, status);

@@ -239,23 +239,23 @@ static bool is_event_place(const struct ht_search *s, const char *p, const char 
 }
 
 /* What stands at p. */
-static enum ht_place place_at(const struct ht_search *s, const char *p, const char *limit)
+static enum ht_resume_at place_at(const struct ht_search *s, const char *p, const char *limit)
 {
 	unsigned wanted = s->wanted;
 	limit = ht_look_limit(p, limit);
-	if (*p == '"' && wanted & HT_PLACE_BIT(HT_PLACE_KEY) && is_key_place(s, p, limit))
-		return HT_PLACE_KEY;
-	if (*p == ']' && wanted & HT_PLACE_BIT(HT_PLACE_LIST_END) &&
+	if (*p == '"' && wanted & HT_RESUME_BIT(HT_RESUME_KEY) && is_key_place(s, p, limit))
+		return HT_RESUME_KEY;
+	if (*p == ']' && wanted & HT_RESUME_BIT(HT_RESUME_LIST_END) &&
 	        ht_list_end_form(p, limit, s->before))
-		return HT_PLACE_LIST_END;
+		return HT_RESUME_LIST_END;
 	if (*p != '{')
-		return HT_PLACE_NONE;
-	if (wanted & HT_PLACE_BIT(HT_PLACE_EVENT) && is_event_place(s, p, limit))
-		return HT_PLACE_EVENT;
-	if (wanted & HT_PLACE_BIT(HT_PLACE_DOCUMENT) &&
+		return HT_RESUME_NONE;
+	if (wanted & HT_RESUME_BIT(HT_RESUME_EVENT) && is_event_place(s, p, limit))
+		return HT_RESUME_EVENT;
+	if (wanted & HT_RESUME_BIT(HT_RESUME_DOCUMENT) &&
 	        ht_key_form(ht_skip_blanks(p + 1, limit), limit, HT_HEADER_KEY))
-		return HT_PLACE_DOCUMENT;
-	return HT_PLACE_NONE;
+		return HT_RESUME_DOCUMENT;
+	return HT_RESUME_NONE;
 }
 
 static void step_over(struct ht_search *s, const char *p, const char *limit)
@@ -309,7 +309,7 @@ static struct ht_before look_back(struct ht_before before, const char *start, co
 	return n ? (struct ht_before){ seen[0], before.last } : before;
 }
 
-enum ht_place ht_search_place(
+enum ht_resume_at ht_search_resume(
         struct ht_search *search, const char *p, const char *limit, bool final, const char **ret_p)
 {
 	const char *end = final ? limit : limit - p < HT_LOOK_AHEAD ? p : limit - HT_LOOK_AHEAD;
@@ -319,14 +319,14 @@ enum ht_place ht_search_place(
 		search->before = look_back(search->before, start, p);
 		if (p >= end)
 			break;
-		enum ht_place place = place_at(search, p, limit);
+		enum ht_resume_at place = place_at(search, p, limit);
 		*ret_p = p;
-		if (place != HT_PLACE_NONE)
+		if (place != HT_RESUME_NONE)
 			return place;
 		step_over(search, p++, limit);
 	}
 	*ret_p = p;
-	return HT_PLACE_NONE;
+	return HT_RESUME_NONE;
 }
 
 const char *ht_last_event(const char *p, const char *limit)

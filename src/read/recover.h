@@ -52,22 +52,22 @@ struct ht_before {
 bool ht_list_end_form(const char *p, const char *limit, struct ht_before before);
 
 /* Places to resume at. */
-enum ht_place {
-	HT_PLACE_NONE,     /* not in this text */
-	HT_PLACE_EVENT,    /* the brace of an event */
-	HT_PLACE_LIST_END, /* the bracket that closes the list of events */
-	HT_PLACE_KEY,      /* a key of the top-level object */
-	HT_PLACE_DOCUMENT, /* the brace of another document */
+enum ht_resume_at {
+	HT_RESUME_NONE,     /* not in this text */
+	HT_RESUME_EVENT,    /* the brace of an event */
+	HT_RESUME_LIST_END, /* the bracket that closes the list of events */
+	HT_RESUME_KEY,      /* a key of the top-level object */
+	HT_RESUME_DOCUMENT, /* the brace of another document */
 };
 
-#define HT_PLACE_BIT(place) (uint8_t)(1u << (place))
+#define HT_RESUME_BIT(place) (uint8_t)(1u << (place))
 
-#define HT_N_MARKS          6
+#define HT_N_MARKS           6
 
 /* A search that may stop at the end of a text and go on with the next. */
 struct ht_search {
 	struct ht_before before;
-	uint8_t wanted; /* bit per enum ht_place */
+	uint8_t wanted; /* bit per enum ht_resume_at */
 	bool in_header; /* keys count by depth, and events may follow anything but a colon */
 	bool saw_event; /* what belongs to an event was passed: then keys are an event's */
 	int32_t depth;  /* brackets opened less closed since the search began */
@@ -78,7 +78,7 @@ struct ht_search {
 
 /* From p on, the first place wanted; *ret_p is it, or how far the search came. final: the file ends at
  * limit, else the search stops HT_LOOK_AHEAD before it. */
-enum ht_place ht_search_place(
+enum ht_resume_at ht_search_resume(
         struct ht_search *search, const char *p, const char *limit, bool final, const char **ret_p);
 
 /* Events that the search passed, as far as their keys are there. */

@@ -374,7 +374,7 @@ int ht_gpu_load(const char *path, const char **ret_reason)
 	return 0;
 }
 
-void ht_gpu_attach(struct ht_part *part)
+void ht_gpu_attach(struct ht_part_file *part)
 {
 	pthread_mutex_lock(&gpu.lock);
 	ht_stream_init(&gpu.stream, part, HT_CHUNK_GPU, 0);

@@ -131,7 +131,7 @@ static void sync_file(const char *path)
 	}
 }
 
-static enum ht_status finish_live(const struct ht_part *part)
+static enum ht_status finish_live(const struct ht_part_file *part)
 {
 	ht_ctx *ctx;
 	struct ht_image image;
@@ -154,7 +154,7 @@ static enum ht_status finish_live(const struct ht_part *part)
 
 /* A file beyond the limit on their size is an error, and no end of the program that is recorded: what the kernel sends then is
  * held back, and taken before it can arrive. */
-enum ht_status ht_finish_live(const struct ht_part *part)
+enum ht_status ht_finish_live(const struct ht_part_file *part)
 {
 	const struct timespec at_once = { 0 };
 	sigset_t limit, before;
@@ -173,7 +173,7 @@ static int64_t last_moment(const struct ht_image *image)
 {
 	int64_t last = image->header->start_ns;
 	for (size_t i = 0; i < image->chunks.n && !image->header->in_ticks; i++) {
-		int64_t ns = ((const struct ht_chunk **)image->chunks.data)[i]->start_ns;
+		int64_t ns = ((const struct ht_part_chunk **)image->chunks.data)[i]->start_ns;
 		last = ns > last ? ns : last;
 	}
 	return last;

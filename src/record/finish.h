@@ -8,6 +8,6 @@
 #include "record/image.h"
 
 /* Write what the header names. A status, with its text in ht_record_error(). */
-enum ht_status ht_finish_live(const struct ht_part *part);
+enum ht_status ht_finish_live(const struct ht_part_file *part);
 
 #endif

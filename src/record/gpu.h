@@ -59,7 +59,7 @@ struct ht_gpu_device {
  * Once loaded it stays. */
 int ht_gpu_load(const char *path, const char **ret_reason);
 /* Write activities to this recording from now on, and not any more (after what is pending). */
-void ht_gpu_attach(struct ht_part *part);
+void ht_gpu_attach(struct ht_part_file *part);
 void ht_gpu_detach(void);
 /* Switch the collection on and off; off waits for what CUPTI still holds. */
 void ht_gpu_run(void);

@@ -29,7 +29,7 @@ unsigned ht_cursor_next(struct ht_cursor *cursor, struct ht_bytes *ret_record)
 			return type;
 		if (cursor->i_chunk == cursor->stream->n_chunks)
 			return 0;
-		const struct ht_chunk *chunk = cursor->stream->chunks[cursor->i_chunk++];
+		const struct ht_part_chunk *chunk = cursor->stream->chunks[cursor->i_chunk++];
 		const uint8_t *bytes = (const uint8_t *)(chunk + 1);
 		size_t used = atomic_load_explicit(&chunk->used, memory_order_acquire);
 		cursor->chunk = (struct ht_bytes){ bytes, bytes + used, false };
@@ -40,8 +40,8 @@ unsigned ht_cursor_next(struct ht_cursor *cursor, struct ht_bytes *ret_record)
 
 static int compare_chunks(const void *a, const void *b)
 {
-	const struct ht_chunk *x = *(const struct ht_chunk *const *)a;
-	const struct ht_chunk *y = *(const struct ht_chunk *const *)b;
+	const struct ht_part_chunk *x = *(const struct ht_part_chunk *const *)a;
+	const struct ht_part_chunk *y = *(const struct ht_part_chunk *const *)b;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->stream != y->stream)
@@ -52,7 +52,7 @@ static int compare_chunks(const void *a, const void *b)
 /* Sorted chunks into streams; a stream ends where a number is missing or comes twice. */
 static enum ht_status group_chunks(struct ht_image *image)
 {
-	const struct ht_chunk **chunks = image->chunks.data;
+	const struct ht_part_chunk **chunks = image->chunks.data;
 	size_t n = image->chunks.n, n_streams = 0;
 	if (n)
 		qsort(chunks, n, sizeof *chunks, compare_chunks);
@@ -168,7 +168,8 @@ static enum ht_status finish_open(struct ht_image *image, enum ht_status status)
 	return status;
 }
 
-enum ht_status ht_image_of_part(ht_ctx *ctx, const struct ht_part *part, struct ht_image *ret_image)
+enum ht_status ht_image_of_part(
+        ht_ctx *ctx, const struct ht_part_file *part, struct ht_image *ret_image)
 {
 	*ret_image = (struct ht_image){ .ctx = ctx, .header = part->header };
 	if (!ht_vec_reserve(ctx->mem, &ret_image->chunks, sizeof(void *), part->chunks.n + 1))
@@ -184,13 +185,14 @@ static enum ht_status find_chunks(struct ht_image *image)
 {
 	size_t offset = HT_PART_PAGE;
 	while (image->map_bytes - offset >= HT_PART_PAGE) {
-		const struct ht_chunk *chunk = (const void *)((const char *)image->map + offset);
+		const struct ht_part_chunk *chunk =
+		        (const void *)((const char *)image->map + offset);
 		size_t left = image->map_bytes - offset;
 		bool good = chunk->magic == HT_CHUNK_MAGIC && chunk->n_bytes >= HT_PART_PAGE &&
 		            chunk->n_bytes % HT_PART_PAGE == 0 && chunk->n_bytes <= left &&
 		            chunk->used <= chunk->n_bytes - sizeof *chunk;
-		if (good && !HT_VEC_PUSH(image->ctx->mem, &image->chunks, const struct ht_chunk *,
-		                    chunk))
+		if (good && !HT_VEC_PUSH(image->ctx->mem, &image->chunks,
+		                    const struct ht_part_chunk *, chunk))
 			return ht_fail_nomem(image->ctx);
 		image->n_skipped += !good;
 		offset += good ? chunk->n_bytes : HT_PART_PAGE;

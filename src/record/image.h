@@ -20,7 +20,7 @@ struct ht_name {
 
 struct ht_image_stream {
 	uint32_t kind, index;
-	const struct ht_chunk **chunks;
+	const struct ht_part_chunk **chunks;
 	size_t n_chunks;
 	uint32_t os_thread;
 	struct ht_name name;
@@ -29,7 +29,7 @@ struct ht_image_stream {
 struct ht_image {
 	ht_ctx *ctx;
 	const struct ht_part_header *header;
-	struct ht_vec chunks;            /* const struct ht_chunk *, sorted */
+	struct ht_vec chunks;            /* const struct ht_part_chunk *, sorted */
 	struct ht_image_stream *streams; /* by kind, then index */
 	size_t n_streams, streams_cap;
 	struct ht_vec names;     /* struct ht_name by number; 0 is "" */
@@ -40,7 +40,7 @@ struct ht_image {
 };
 
 enum ht_status ht_image_of_part(
-        ht_ctx *ctx, const struct ht_part *part, struct ht_image *ret_image) HT_MUST_USE;
+        ht_ctx *ctx, const struct ht_part_file *part, struct ht_image *ret_image) HT_MUST_USE;
 enum ht_status ht_image_open(ht_ctx *ctx, const char *path, struct ht_image *ret_image) HT_MUST_USE;
 void ht_image_done(struct ht_image *image);
 

@@ -35,7 +35,7 @@ static bool make_pool(void)
 	return true;
 }
 
-bool ht_names_attach(struct ht_part *part)
+bool ht_names_attach(struct ht_part_file *part)
 {
 	pthread_mutex_lock(&shared.lock);
 	ht_stream_init(&shared.stream, part, HT_CHUNK_NAMES, 0);

@@ -94,7 +94,7 @@ static void after_fork_in_child(void)
 	ht_names_detach();
 	ht_gpu_forget();
 	if (registered) {
-		ht_part_close(&r->part, false);
+		ht_part_file_close(&r->part, false);
 		free_streams(r);
 	}
 	r->registered = r->scheduled = false;
@@ -162,7 +162,8 @@ static enum ht_status open_recording(struct ht_recorder *r)
 	const char *base = r->path[0] ? r->path : r->trace_path;
 	snprintf(name, sizeof name, "%.*s.part", (int)sizeof name - 6, base);
 	bool in_memory = (r->options.flags & HT_RECORD_IN_MEMORY) != 0;
-	int error = ht_part_open(&r->part, r->mem, in_memory ? NULL : name, r->options.max_bytes);
+	int error =
+	        ht_part_file_open(&r->part, r->mem, in_memory ? NULL : name, r->options.max_bytes);
 	if (error)
 		return ht_recorder_fail(
 		        error == ENOMEM ? HT_NOMEM : HT_IO, "%s: %s", name, strerror(error));
@@ -171,7 +172,7 @@ static enum ht_status open_recording(struct ht_recorder *r)
 	fill_header(r, r->part.header);
 	if (!ht_names_attach(&r->part)) {
 		ht_names_detach();
-		ht_part_close(&r->part, true);
+		ht_part_file_close(&r->part, true);
 		return ht_recorder_fail(HT_IO, "%s: no room for the names", name);
 	}
 	if (r->options.flags & HT_RECORD_CUDA)
@@ -215,7 +216,7 @@ void ht_recorder_run(void)
 		return;
 	if (ht_recorder.options.flags & HT_RECORD_CUDA)
 		ht_gpu_run();
-	ht_part_prepare(&ht_recorder.part);
+	ht_part_file_prepare(&ht_recorder.part);
 	atomic_fetch_add(&ht_recorder.window, 1);
 	atomic_store(&ht_recorder.running, true);
 }
@@ -291,7 +292,7 @@ enum ht_status ht_record_unregister(void)
 		ht_names_detach();
 		count(r, &r->stats);
 		status = ht_finish_live(&r->part);
-		ht_part_close(&r->part, status == HT_OK);
+		ht_part_file_close(&r->part, status == HT_OK);
 		free_streams(r);
 		r->registered = false;
 		atomic_fetch_add(&r->generation, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * part_file.c - see part.h.
+ * part_file.c - see part_file.h.
  */
 #include "record/part_file.h"
 
@@ -47,7 +47,7 @@ static size_t round_up(size_t n, size_t unit)
 
 /* Blocks are reserved before they are mapped: a full disk is an error here, not a signal later. Beyond the limit on the
  * size of files the kernel ends the program that is recorded, so it is not asked. */
-static int grow_file(struct ht_part *part, size_t n_bytes)
+static int grow_file(struct ht_part_file *part, size_t n_bytes)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -60,7 +60,7 @@ static int grow_file(struct ht_part *part, size_t n_bytes)
 	return ftruncate(part->fd, (off_t)(part->file_bytes + n_bytes)) == 0 ? 0 : errno;
 }
 
-static int add_segment(struct ht_part *part, size_t wanted)
+static int add_segment(struct ht_part_file *part, size_t wanted)
 {
 	size_t n = part->segments.n;
 	size_t n_bytes = FIRST_SEGMENT << (n < 6 ? n : 6);
@@ -92,7 +92,7 @@ static int add_segment(struct ht_part *part, size_t wanted)
 }
 
 /* n_bytes, a multiple of the page, of the last segment or a new one. */
-static int take(struct ht_part *part, size_t n_bytes, uint8_t **ret_bytes)
+static int take(struct ht_part_file *part, size_t n_bytes, uint8_t **ret_bytes)
 {
 	struct ht_segment *last =
 	        part->segments.n ? (struct ht_segment *)part->segments.data + part->segments.n - 1
@@ -120,9 +120,10 @@ static int create_file(const char *name)
 	return fd;
 }
 
-int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uint64_t max_bytes)
+int ht_part_file_open(
+        struct ht_part_file *part, struct ht_mem *mem, const char *name, uint64_t max_bytes)
 {
-	*part = (struct ht_part){ .mem = mem, .fd = -1, .max_bytes = max_bytes };
+	*part = (struct ht_part_file){ .mem = mem, .fd = -1, .max_bytes = max_bytes };
 	if (name) {
 		size_t n = strlen(name);
 		if (n >= sizeof part->name)
@@ -136,7 +137,7 @@ int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uin
 	uint8_t *page;
 	int error = take(part, HT_PART_PAGE, &page);
 	if (error) {
-		ht_part_close(part, true);
+		ht_part_file_close(part, true);
 		return error;
 	}
 	_Static_assert(sizeof(struct ht_part_header) <= HT_PART_PAGE, "header fits its page");
@@ -146,7 +147,7 @@ int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uin
 	return 0;
 }
 
-void ht_part_prepare(struct ht_part *part)
+void ht_part_file_prepare(struct ht_part_file *part)
 {
 	pthread_mutex_lock(&part->lock);
 	struct ht_segment *last = (struct ht_segment *)part->segments.data + part->segments.n - 1;
@@ -162,18 +163,19 @@ void ht_part_prepare(struct ht_part *part)
 	pthread_mutex_unlock(&part->lock);
 }
 
-struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head, size_t n_bytes)
+struct ht_part_chunk *ht_part_file_chunk(
+        struct ht_part_file *part, const struct ht_part_chunk *head, size_t n_bytes)
 {
 	n_bytes = round_up(n_bytes + sizeof *head, HT_PART_PAGE);
 	pthread_mutex_lock(&part->lock);
 	uint8_t *bytes = NULL;
 	bool is_ready = false;
-	if (!ht_vec_reserve(part->mem, &part->chunks, sizeof(struct ht_chunk *), 1) ||
+	if (!ht_vec_reserve(part->mem, &part->chunks, sizeof(struct ht_part_chunk *), 1) ||
 	        take(part, n_bytes, &bytes) != 0)
 		bytes = NULL;
 	if (bytes) {
-		((struct ht_chunk **)part->chunks.data)[part->chunks.n++] =
-		        (struct ht_chunk *)bytes;
+		((struct ht_part_chunk **)part->chunks.data)[part->chunks.n++] =
+		        (struct ht_part_chunk *)bytes;
 		is_ready = bytes < part->ready && (size_t)(part->ready - bytes) >= n_bytes;
 	}
 	pthread_mutex_unlock(&part->lock);
@@ -182,7 +184,7 @@ struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head
 	/* All pages at once: cheaper than a fault for each. Kernels that cannot say so, fault. */
 	if (!is_ready)
 		(void)madvise(bytes, n_bytes, MADV_POPULATE_WRITE);
-	struct ht_chunk *chunk = (struct ht_chunk *)bytes;
+	struct ht_part_chunk *chunk = (struct ht_part_chunk *)bytes;
 	*chunk = *head;
 	chunk->n_bytes = n_bytes;
 	chunk->used = 0;
@@ -192,13 +194,13 @@ struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head
 	return chunk;
 }
 
-void ht_part_close(struct ht_part *part, bool remove_file)
+void ht_part_file_close(struct ht_part_file *part, bool remove_file)
 {
 	const struct ht_segment *segments = part->segments.data;
 	for (size_t i = 0; i < part->segments.n; i++)
 		munmap(segments[i].bytes, segments[i].n_bytes);
 	ht_vec_free(part->mem, &part->segments, sizeof(struct ht_segment));
-	ht_vec_free(part->mem, &part->chunks, sizeof(struct ht_chunk *));
+	ht_vec_free(part->mem, &part->chunks, sizeof(struct ht_part_chunk *));
 	if (part->fd >= 0) {
 		close(part->fd);
 		if (remove_file)

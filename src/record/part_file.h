@@ -46,7 +46,7 @@ enum ht_chunk_kind {
 	HT_CHUNK_GPU,       /* CUDA calls and GPU work, in no order */
 };
 
-struct ht_chunk {
+struct ht_part_chunk {
 	uint32_t magic;
 	uint32_t kind;   /* enum ht_chunk_kind */
 	uint32_t stream; /* from 0, per kind */
@@ -63,7 +63,7 @@ struct ht_segment {
 	size_t n_bytes;
 };
 
-struct ht_part {
+struct ht_part_file {
 	struct ht_mem *mem;
 	int fd; /* -1: in memory */
 	uint64_t max_bytes;
@@ -74,7 +74,7 @@ struct ht_part {
 	struct ht_vec segments; /* struct ht_segment */
 	size_t last_used;       /* bytes of the last segment */
 	const uint8_t *ready;   /* its pages are there up to here; NULL: unknown */
-	struct ht_vec chunks;   /* struct ht_chunk * */
+	struct ht_vec chunks;   /* struct ht_part_chunk * */
 	struct ht_part_header *header;
 	char name[PATH_MAX];
 };
@@ -103,13 +103,15 @@ static inline int64_t ht_record_ticks(void)
 bool ht_record_has_ticks(void);
 
 /* Create the file (name NULL: memory only) with a header to fill in. 0 or an errno value. */
-int ht_part_open(struct ht_part *part, struct ht_mem *mem, const char *name, uint64_t max_bytes);
+int ht_part_file_open(
+        struct ht_part_file *part, struct ht_mem *mem, const char *name, uint64_t max_bytes);
 /* A chunk with room for n_bytes of records, zeroed but for its head. NULL: no room. Thread-safe. */
-struct ht_chunk *ht_part_chunk(struct ht_part *part, const struct ht_chunk *head, size_t n_bytes);
+struct ht_part_chunk *ht_part_file_chunk(
+        struct ht_part_file *part, const struct ht_part_chunk *head, size_t n_bytes);
 /* Before recording goes on: have the memory of a usual window ready, for to get a page costs as much as to record
  * ten operators into it. */
-void ht_part_prepare(struct ht_part *part);
+void ht_part_file_prepare(struct ht_part_file *part);
 /* Unmap and close; the file is removed when asked. No stream may be in use. */
-void ht_part_close(struct ht_part *part, bool remove_file);
+void ht_part_file_close(struct ht_part_file *part, bool remove_file);
 
 #endif

@@ -39,7 +39,7 @@ struct ht_recorder {
 	struct ht_mem *mem;
 	struct ht_record_options options;
 	char path[PATH_MAX], trace_path[PATH_MAX], cupti_path[PATH_MAX];
-	struct ht_part part;
+	struct ht_part_file part;
 	struct ht_record_stats stats; /* of the last recording */
 
 	pthread_mutex_t
@@ -76,7 +76,7 @@ void ht_threads_wait(void);
 void ht_threads_forget(void);
 
 /* Start writing names to a recording (all known ones at once), and stop doing so. */
-bool ht_names_attach(struct ht_part *part);
+bool ht_names_attach(struct ht_part_file *part);
 void ht_names_detach(void);
 uint64_t ht_names_lost(void);
 /* Names for the finisher in the same process: texts by number. */

@@ -7,7 +7,7 @@
 #define SMALLEST_CHUNK ((size_t)4 << 10)
 #define LARGEST_CHUNK  ((size_t)64 << 10)
 
-void ht_stream_init(struct ht_stream *s, struct ht_part *part, uint32_t kind, uint32_t index)
+void ht_stream_init(struct ht_stream *s, struct ht_part_file *part, uint32_t kind, uint32_t index)
 {
 	*s = (struct ht_stream){ .part = part, .kind = kind, .index = index };
 }
@@ -21,16 +21,17 @@ bool ht_stream_grow(struct ht_stream *s, size_t n)
 	size_t wanted = SMALLEST_CHUNK << (s->n_chunks < 4 ? s->n_chunks : 4);
 	if (wanted > LARGEST_CHUNK)
 		wanted = LARGEST_CHUNK;
-	wanted -= sizeof(struct ht_chunk);
+	wanted -= sizeof(struct ht_part_chunk);
 	if (wanted < (n_partial + n) * 2)
 		wanted = (n_partial + n) * 2;
-	struct ht_chunk head = { .kind = s->kind,
+	struct ht_part_chunk head = { .kind = s->kind,
 		.stream = s->index,
 		.number = s->n_chunks,
 		.start_ns = s->last_ns,
 		.start_id = s->last_id };
-	struct ht_chunk *chunk =
-	        n_partial + n < HT_RECORD_LONGEST ? ht_part_chunk(s->part, &head, wanted) : NULL;
+	struct ht_part_chunk *chunk = n_partial + n < HT_RECORD_LONGEST
+	                                      ? ht_part_file_chunk(s->part, &head, wanted)
+	                                      : NULL;
 	if (!chunk) {
 		s->failed = true;
 		return false;

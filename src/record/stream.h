@@ -18,9 +18,9 @@
 #include "holotrace-record.h"
 
 struct ht_stream {
-	struct ht_part *part;
-	struct ht_chunk *chunk; /* NULL: none yet */
-	uint8_t *record;        /* where the record in the making starts */
+	struct ht_part_file *part;
+	struct ht_part_chunk *chunk; /* NULL: none yet */
+	uint8_t *record;             /* where the record in the making starts */
 	uint8_t *at, *end;
 	bool failed;    /* no room for the record in the making */
 	uint32_t kind;  /* enum ht_chunk_kind */
@@ -45,7 +45,7 @@ static inline void ht_counter_add(_Atomic uint64_t *counter, uint64_t n)
 	atomic_store_explicit(counter, ht_counter_get(counter) + n, memory_order_relaxed);
 }
 
-void ht_stream_init(struct ht_stream *s, struct ht_part *part, uint32_t kind, uint32_t index);
+void ht_stream_init(struct ht_stream *s, struct ht_part_file *part, uint32_t kind, uint32_t index);
 
 /* Room for n more bytes of the record; false when there is none, now and until the record ends. */
 bool ht_stream_grow(struct ht_stream *s, size_t n);

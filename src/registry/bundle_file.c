@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-static const struct ht_frame frame = { "holotrace bundle 4\n", "the part",
+static const struct ht_sealed_kind kind = { "holotrace bundle 4\n", "the part",
 	"this is no part of an analysis", "holotrace part makes them" };
 
 /* ---- writing ---- */
@@ -67,7 +67,7 @@ static void put_parts(const struct ht_parts *parts, struct ht_bytes_out *out)
 
 static void pack(const struct ht_bundle *bundle, struct ht_bytes_out *out)
 {
-	ht_frame_begin(out, &frame);
+	ht_sealed_begin(out, &kind);
 	put_question(&bundle->question, out);
 	ht_bytes_put_u64(out, bundle->joined_hash);
 	ht_bytes_put_u64(out, bundle->n_sets);
@@ -193,7 +193,7 @@ enum ht_status ht_bundle_write(ht_ctx *ctx, const ht_bundle *bundle, const struc
 	struct ht_bytes_out out = { .mem = ctx->mem };
 	ht_error_clear(ctx);
 	pack(bundle, &out);
-	return ht_frame_write(ctx, &out, &frame, sink);
+	return ht_sealed_write(ctx, &out, &kind, sink);
 }
 
 enum ht_status ht_bundle_read(
@@ -206,7 +206,7 @@ enum ht_status ht_bundle_read(
 		return ht_fail_nomem(ctx);
 	bundle->mem = ht_mem_retain(ctx->mem);
 	ht_arena_init(&bundle->arena, bundle->mem);
-	enum ht_status status = ht_frame_open(ctx, &in, &bundle->arena, &frame);
+	enum ht_status status = ht_sealed_open(ctx, &in, &bundle->arena, &kind);
 	if (status == HT_OK) {
 		status = unpack(ctx, &in, bundle);
 		if (status == HT_FORMAT)

@@ -33,15 +33,15 @@ static uint64_t hash_rank(const struct ht_rank *rank)
 	return hash;
 }
 
-static struct ht_origin_input input_of(const struct ht_rank *rank, size_t side)
+static struct ht_table_origin_input input_of(const struct ht_rank *rank, size_t side)
 {
-	return (struct ht_origin_input){ side, rank->number, rank->path, rank->n_events,
+	return (struct ht_table_origin_input){ side, rank->number, rank->path, rank->n_events,
 		hash_rank(rank) };
 }
 
 /* The ranks of a side that are looked at, and their files. */
-static bool add_side(struct ht_run *run, size_t side, struct ht_origin_side *ret_side,
-        struct ht_origin_input *inputs)
+static bool add_side(struct ht_run *run, size_t side, struct ht_table_origin_side *ret_side,
+        struct ht_table_origin_input *inputs)
 {
 	size_t n = run->chosen[side].n;
 	int64_t *ranks = ht_arena_alloc(run->scratch, (n + 1) * sizeof *ranks);
@@ -50,7 +50,7 @@ static bool add_side(struct ht_run *run, size_t side, struct ht_origin_side *ret
 		ranks[i] = rank->number;
 		inputs[i] = input_of(rank, side);
 	}
-	*ret_side = (struct ht_origin_side){ ht_selection_text(run, side), ranks, n };
+	*ret_side = (struct ht_table_origin_side){ ht_selection_text(run, side), ranks, n };
 	return ranks && ret_side->steps;
 }
 
@@ -71,13 +71,13 @@ static struct ht_arg *list_params(const struct ht_run *run, size_t *ret_n)
 
 enum ht_status ht_run_tell_origin(struct ht_run *run, ht_table *table)
 {
-	struct ht_origin_side sides[HT_MAX_SETS];
-	struct ht_origin origin = {
+	struct ht_table_origin_side sides[HT_MAX_SETS];
+	struct ht_table_origin origin = {
 		.verb = run->analysis->info.name, .sides = sides, .n_sides = run->n_sets
 	};
 	for (size_t side = 0; side < run->n_sets; side++)
 		origin.n_inputs += run->chosen[side].n;
-	struct ht_origin_input *inputs =
+	struct ht_table_origin_input *inputs =
 	        ht_arena_alloc(run->scratch, (origin.n_inputs + 1) * sizeof *inputs);
 	origin.params = list_params(run, &origin.n_params);
 	bool ok = inputs && origin.params;
@@ -91,7 +91,7 @@ enum ht_status ht_question_tell_origin(ht_ctx *ctx, const char *verb, const stru
         size_t n_params, const struct ht_roster *roster, struct ht_arena *arena, ht_table *table)
 {
 	size_t n = roster ? roster->n : 0;
-	struct ht_origin_input *inputs = ht_arena_alloc(arena, (n + 1) * sizeof *inputs);
+	struct ht_table_origin_input *inputs = ht_arena_alloc(arena, (n + 1) * sizeof *inputs);
 	int64_t *ranks = ht_arena_alloc(arena, (n + 1) * sizeof *ranks);
 	if (!inputs || !ranks)
 		return ht_fail_nomem(ctx);
@@ -99,8 +99,9 @@ enum ht_status ht_question_tell_origin(ht_ctx *ctx, const char *verb, const stru
 		inputs[i] = input_of(&roster->ranks[i], 0);
 		ranks[i] = roster->ranks[i].number;
 	}
-	const struct ht_origin_side all = { NULL, ranks, n };
-	const struct ht_origin origin = { verb, params, n_params, &all, roster != NULL, inputs, n };
+	const struct ht_table_origin_side all = { NULL, ranks, n };
+	const struct ht_table_origin origin = { verb, params, n_params, &all, roster != NULL,
+		inputs, n };
 	enum ht_status status = ht_table_set_origin(table, &origin);
 	/* a finished table has no context at hand: give its failure its text here */
 	return status == HT_NOMEM ? ht_fail_nomem(ctx) : status;

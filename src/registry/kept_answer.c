@@ -28,7 +28,7 @@
 
 #define MOST_BYTES ((size_t)2 << 20)
 
-static const struct ht_frame frame = { "holotrace kept answer 1\n", "the kept answer",
+static const struct ht_sealed_kind kind = { "holotrace kept answer 1\n", "the kept answer",
 	"this is no kept answer", "" };
 
 /* Whether nothing joins any of several ranks, and the cache has them all. */
@@ -62,7 +62,7 @@ static uint64_t put_front(
         const struct ht_run *run, const struct ht_set *set, struct ht_bytes_out *out)
 {
 	const struct ht_chosen *chosen = &run->chosen[0];
-	ht_frame_begin(out, &frame);
+	ht_sealed_begin(out, &kind);
 	ht_bytes_put_str(out, run->analysis->info.name);
 	ht_kept_put_asked(run, out);
 	ht_bytes_put_u64(out, chosen->n == set->roster.n ? 0 : chosen->n);

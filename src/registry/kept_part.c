@@ -31,7 +31,7 @@
 #define FEW_BYTES   ((uint64_t)64 << 10)
 #define EVENT_BYTES 16
 
-static const struct ht_frame frame = { "holotrace kept part 1\n", "the kept part",
+static const struct ht_sealed_kind kind = { "holotrace kept part 1\n", "the kept part",
 	"this is no kept part", "" };
 
 /* A rank, and where the cache has its trace. */
@@ -138,7 +138,7 @@ void ht_kept_put_id(const struct ht_cache_id *id, struct ht_bytes_out *out)
 static uint64_t put_front(const struct ht_run *run, const struct place *place,
         const struct piece *piece, struct ht_bytes_out *out)
 {
-	ht_frame_begin(out, &frame);
+	ht_sealed_begin(out, &kind);
 	put_question(run, place->rank, piece, out);
 	uint64_t name = ht_hash(out->bytes.data, out->bytes.n);
 	ht_bytes_put_u64(out, HT_SOURCES_HASH);

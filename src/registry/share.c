@@ -41,12 +41,12 @@ enum ht_status ht_set_describe(
 	ht_arena_init(&scratch, ctx->mem);
 	enum ht_status status = with_facts ? ht_hta_findings(ctx, &scratch, set, &findings) : HT_OK;
 	if (status == HT_OK) {
-		ht_frame_begin(&out, &ht_roster_frame);
+		ht_sealed_begin(&out, &ht_roster_kind);
 		ht_roster_put(&roster, &out);
 		ht_bytes_put_u64(&out, with_facts);
 		for (size_t i = 0; findings && i < roster.n; i++)
 			put_finding(&findings[i], &out);
-		status = ht_frame_write(ctx, &out, &ht_roster_frame, sink);
+		status = ht_sealed_write(ctx, &out, &ht_roster_kind, sink);
 	}
 	ht_arena_done(&scratch);
 	return status;
@@ -103,7 +103,7 @@ static enum ht_status read_share(
 {
 	struct ht_arena *arena = &j->set->arena;
 	struct ht_bytes_in in = { bytes->data, bytes->n, false };
-	HT_TRY(ht_frame_open(j->ctx, &in, arena, &ht_roster_frame));
+	HT_TRY(ht_sealed_open(j->ctx, &in, arena, &ht_roster_kind));
 	bool ok = ht_roster_get(&in, arena, &share->roster);
 	if (ok && ht_bytes_get_u64(&in)) {
 		share->findings =

@@ -58,7 +58,7 @@ HT_COLUMNS(detail_columns, DETAIL_COLUMNS);
 /* A value as text, in the scratch memory where it is none yet. */
 static void put_detail(struct ht_event_column *column, uint32_t row, ht_table *table)
 {
-	struct ht_value value;
+	struct ht_event_value value;
 	char text[64];
 	ht_event_value(column, row, &value);
 	if (value.is_null)

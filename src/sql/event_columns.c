@@ -329,7 +329,7 @@ static int start_field(struct ht_event_walk *w, int column, struct ht_event_colu
 static int put_field(struct ht_event_walk *w, sqlite3_context *result, int column)
 {
 	struct ht_event_column *field;
-	struct ht_value value;
+	struct ht_event_value value;
 	int code = start_field(w, column, &field);
 	if (code != SQLITE_OK)
 		return code;

@@ -19,7 +19,7 @@ static const struct ht_kernel_rule built_in[] = {
 
 static bool matches(const struct ht_kernel_rule *rule, const char *name)
 {
-	switch ((enum ht_match)rule->match) {
+	switch ((enum ht_name_match)rule->match) {
 	case HT_MATCH_PREFIX: return strncmp(name, rule->text, strlen(rule->text)) == 0;
 	case HT_MATCH_CONTAINS: return strstr(name, rule->text) != NULL;
 	case HT_MATCH_EXACT: return strcmp(name, rule->text) == 0;

@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "store/event.h"
 
-enum ht_match { HT_MATCH_PREFIX, HT_MATCH_CONTAINS, HT_MATCH_EXACT };
+enum ht_name_match { HT_MATCH_PREFIX, HT_MATCH_CONTAINS, HT_MATCH_EXACT };
 
 struct ht_kernel_rule {
 	uint8_t class_, match;

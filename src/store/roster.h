@@ -92,13 +92,13 @@ size_t ht_roster_find(const struct ht_roster *roster, int64_t number);
 /* What is known of the steps of all ranks: has_two_steps, last_step. */
 void ht_roster_find_steps(struct ht_roster *roster);
 
-struct ht_frame;
+struct ht_sealed_kind;
 /* The ranks and lines of a roster as bytes; what ht_roster_complete finds out is left out. */
 void ht_roster_put(const struct ht_roster *roster, struct ht_bytes_out *out);
 /* False when the bytes are none, or memory ran out. Texts and lists go to the arena. */
 bool ht_roster_get(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_roster *ret_roster);
 /* What descriptions of ranks stand in: frame | roster | facts per rank, or none. */
-extern const struct ht_frame ht_roster_frame;
+extern const struct ht_sealed_kind ht_roster_kind;
 /* A description without facts. */
 enum ht_status ht_roster_write(
         ht_ctx *ctx, const struct ht_roster *roster, const struct ht_sink *sink) HT_MUST_USE;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-const struct ht_frame ht_roster_frame = { "holotrace ranks 2\n", "the description of ranks",
+const struct ht_sealed_kind ht_roster_kind = { "holotrace ranks 2\n", "the description of ranks",
 	"this is no description of ranks", NULL };
 
 static uint64_t step_flags(const struct ht_step *step)
@@ -185,8 +185,8 @@ enum ht_status ht_roster_write(
         ht_ctx *ctx, const struct ht_roster *roster, const struct ht_sink *sink)
 {
 	struct ht_bytes_out out = { .mem = ctx->mem };
-	ht_frame_begin(&out, &ht_roster_frame);
+	ht_sealed_begin(&out, &ht_roster_kind);
 	ht_roster_put(roster, &out);
 	ht_bytes_put_u64(&out, 0);
-	return ht_frame_write(ctx, &out, &ht_roster_frame, sink);
+	return ht_sealed_write(ctx, &out, &ht_roster_kind, sink);
 }

@@ -47,7 +47,7 @@ static void write_args(struct ht_out *out, const struct ht_arg *args, size_t n)
 	ht_out_char(out, '}');
 }
 
-static void write_side(struct ht_out *out, const struct ht_origin_side *side)
+static void write_side(struct ht_out *out, const struct ht_table_origin_side *side)
 {
 	ht_out_str(out, "{\"ranks\":[");
 	for (size_t i = 0; i < side->n_ranks; i++) {
@@ -59,7 +59,7 @@ static void write_side(struct ht_out *out, const struct ht_origin_side *side)
 	ht_out_char(out, '}');
 }
 
-static void write_input(struct ht_out *out, const struct ht_origin_input *input)
+static void write_input(struct ht_out *out, const struct ht_table_origin_input *input)
 {
 	char hash[17];
 	snprintf(hash, sizeof hash, "%016" PRIx64, input->hash);
@@ -78,8 +78,8 @@ static void write_input(struct ht_out *out, const struct ht_origin_input *input)
 
 void ht_json_envelope(struct ht_out *out, const ht_table *table)
 {
-	static const struct ht_origin nobody = { 0 };
-	const struct ht_origin *origin = table->origin ? table->origin : &nobody;
+	static const struct ht_table_origin nobody = { 0 };
+	const struct ht_table_origin *origin = table->origin ? table->origin : &nobody;
 	ht_out_member(out, "schema", HT_ENVELOPE);
 	ht_out_char(out, ',');
 	ht_out_member(out, "version", ht_version());

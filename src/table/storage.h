@@ -69,9 +69,9 @@ struct ht_table {
 	bool own_words; /* all texts of cells are ours */
 	bool says_no;
 	struct ht_table_pool pool;
-	struct ht_vec notes;            /* struct ht_note */
-	ht_table *lender;               /* whose texts these are, NULL: its own */
-	const struct ht_origin *origin; /* NULL: nobody asked for it */
+	struct ht_vec notes;                  /* struct ht_note */
+	ht_table *lender;                     /* whose texts these are, NULL: its own */
+	const struct ht_table_origin *origin; /* NULL: nobody asked for it */
 };
 
 static inline size_t ht_n_columns(const ht_table *table)

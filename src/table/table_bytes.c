@@ -263,16 +263,16 @@ enum ht_status ht_table_unpack(ht_ctx *ctx, struct ht_bytes_in *in, ht_table **r
 
 /* ---- a table of its own ---- */
 
-static const struct ht_frame table_frame = { "holotrace table 1\n", "the table", "this is no table",
-	"make it again with this version" };
+static const struct ht_sealed_kind table_kind = { "holotrace table 1\n", "the table",
+	"this is no table", "make it again with this version" };
 
 enum ht_status ht_table_save(ht_ctx *ctx, const ht_table *table, const struct ht_sink *sink)
 {
 	struct ht_bytes_out out = { .mem = ctx->mem };
 	ht_error_clear(ctx);
-	ht_frame_begin(&out, &table_frame);
+	ht_sealed_begin(&out, &table_kind);
 	ht_table_pack(table, &out);
-	return ht_frame_write(ctx, &out, &table_frame, sink);
+	return ht_sealed_write(ctx, &out, &table_kind, sink);
 }
 
 enum ht_status ht_table_load(ht_ctx *ctx, const void *bytes, size_t n, ht_table **ret_table)
@@ -282,11 +282,11 @@ enum ht_status ht_table_load(ht_ctx *ctx, const void *bytes, size_t n, ht_table 
 	ht_table *table = NULL;
 	ht_error_clear(ctx);
 	ht_arena_init(&arena, ctx->mem);
-	enum ht_status status = ht_frame_open(ctx, &in, &arena, &table_frame);
+	enum ht_status status = ht_sealed_open(ctx, &in, &arena, &table_kind);
 	if (status == HT_OK)
 		status = ht_table_unpack(ctx, &in, &table);
 	if (status == HT_FORMAT && !*ht_error(ctx)->message)
-		status = ht_fail(ctx, HT_FORMAT, NULL, -1, table_frame.maker,
+		status = ht_fail(ctx, HT_FORMAT, NULL, -1, table_kind.maker,
 		        "the table does not hold what it should");
 	ht_arena_done(&arena);
 	if (status == HT_OK)

@@ -23,7 +23,7 @@ static void *room(ht_table *table, size_t n, size_t size, bool *ok)
 	return list;
 }
 
-static void keep_params(ht_table *table, struct ht_origin *own, bool *ok)
+static void keep_params(ht_table *table, struct ht_table_origin *own, bool *ok)
 {
 	struct ht_arg *params = room(table, own->n_params, sizeof *params, ok);
 	for (size_t i = 0; *ok && i < own->n_params; i++)
@@ -32,23 +32,23 @@ static void keep_params(ht_table *table, struct ht_origin *own, bool *ok)
 	own->params = params;
 }
 
-static void keep_sides(ht_table *table, struct ht_origin *own, bool *ok)
+static void keep_sides(ht_table *table, struct ht_table_origin *own, bool *ok)
 {
-	struct ht_origin_side *sides = room(table, own->n_sides, sizeof *sides, ok);
+	struct ht_table_origin_side *sides = room(table, own->n_sides, sizeof *sides, ok);
 	for (size_t i = 0; *ok && i < own->n_sides; i++) {
-		const struct ht_origin_side *from = &own->sides[i];
+		const struct ht_table_origin_side *from = &own->sides[i];
 		int64_t *ranks = room(table, from->n_ranks, sizeof *ranks, ok);
 		if (*ok && from->n_ranks)
 			memcpy(ranks, from->ranks, from->n_ranks * sizeof *ranks);
-		sides[i] = (struct ht_origin_side){ keep(table, from->steps, ok), ranks,
+		sides[i] = (struct ht_table_origin_side){ keep(table, from->steps, ok), ranks,
 			from->n_ranks };
 	}
 	own->sides = sides;
 }
 
-static void keep_inputs(ht_table *table, struct ht_origin *own, bool *ok)
+static void keep_inputs(ht_table *table, struct ht_table_origin *own, bool *ok)
 {
-	struct ht_origin_input *inputs = room(table, own->n_inputs, sizeof *inputs, ok);
+	struct ht_table_origin_input *inputs = room(table, own->n_inputs, sizeof *inputs, ok);
 	for (size_t i = 0; *ok && i < own->n_inputs; i++) {
 		inputs[i] = own->inputs[i];
 		inputs[i].path = keep(table, own->inputs[i].path, ok);
@@ -56,10 +56,10 @@ static void keep_inputs(ht_table *table, struct ht_origin *own, bool *ok)
 	own->inputs = inputs;
 }
 
-enum ht_status ht_table_set_origin(ht_table *table, const struct ht_origin *origin)
+enum ht_status ht_table_set_origin(ht_table *table, const struct ht_table_origin *origin)
 {
 	bool ok = true;
-	struct ht_origin *own = room(table, 0, sizeof *own, &ok);
+	struct ht_table_origin *own = room(table, 0, sizeof *own, &ok);
 	if (!ok)
 		return ht_table_fail(table, HT_NOMEM);
 	*own = *origin;

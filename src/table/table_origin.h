@@ -11,7 +11,7 @@
 #include "table/table.h"
 
 /* One trace that was looked at. */
-struct ht_origin_input {
+struct ht_table_origin_input {
 	size_t side; /* which set of a comparison, from 0 */
 	int64_t rank;
 	const char *path;
@@ -20,23 +20,24 @@ struct ht_origin_input {
 };
 
 /* What was chosen of one set. */
-struct ht_origin_side {
+struct ht_table_origin_side {
 	const char *steps; /* in words, as titles have it; NULL: nothing is known */
 	const int64_t *ranks;
 	size_t n_ranks;
 };
 
-struct ht_origin {
+struct ht_table_origin {
 	const char *verb;
 	const struct ht_arg *params; /* value NULL: neither given nor by default */
 	size_t n_params;
-	const struct ht_origin_side *sides;
+	const struct ht_table_origin_side *sides;
 	size_t n_sides;
-	const struct ht_origin_input *inputs;
+	const struct ht_table_origin_input *inputs;
 	size_t n_inputs;
 };
 
 /* Copied, in place of an earlier one. */
-enum ht_status ht_table_set_origin(ht_table *table, const struct ht_origin *origin) HT_MUST_USE;
+enum ht_status ht_table_set_origin(
+        ht_table *table, const struct ht_table_origin *origin) HT_MUST_USE;
 
 #endif

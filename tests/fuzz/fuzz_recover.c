@@ -32,7 +32,7 @@ static size_t recover_chunk(const uint8_t *data, size_t size, uint8_t how, struc
 	static const char zeros[HT_PART_PAGE];
 	size_t n = (size_t)(data[2] | data[3] << 8);
 	n = n < size - 4 ? n : size - 4;
-	struct ht_chunk head = { .magic = HT_CHUNK_MAGIC,
+	struct ht_part_chunk head = { .magic = HT_CHUNK_MAGIC,
 		.kind = data[0] % 4u,
 		.stream = data[0] / 4u % 4u,
 		.number = data[1],

@@ -48,7 +48,7 @@ static void share_prepare(void)
 	FUZZ_REQUIRE(fuzz_open(share.ctx, path, 0, NULL, &share.set) == HT_OK);
 	FUZZ_REQUIRE(ht_set_describe(share.ctx, share.set, true, &sink) == HT_OK);
 	out = (struct ht_bytes_out){ .mem = share.ctx->mem };
-	ht_frame_begin(&out, &ht_roster_frame);
+	ht_sealed_begin(&out, &ht_roster_kind);
 	share.head = out.bytes.n;
 	ht_vec_free(share.ctx->mem, &out.bytes, 1);
 	atexit(share_done);
@@ -59,11 +59,11 @@ static void share_seal(const void *contents, size_t n, struct fuzz_text *ret_tex
 {
 	struct ht_sink sink = { fuzz_append, ret_text };
 	struct ht_bytes_out out = { .mem = share.ctx->mem };
-	ht_frame_begin(&out, &ht_roster_frame);
+	ht_sealed_begin(&out, &ht_roster_kind);
 	for (size_t i = 0; i < n; i++)
 		FUZZ_REQUIRE(
 		        HT_VEC_PUSH(share.ctx->mem, &out.bytes, char, ((const char *)contents)[i]));
-	FUZZ_REQUIRE(ht_frame_write(share.ctx, &out, &ht_roster_frame, &sink) == HT_OK);
+	FUZZ_REQUIRE(ht_sealed_write(share.ctx, &out, &ht_roster_kind, &sink) == HT_OK);
 }
 
 static void share_edit(const uint8_t *data, size_t size, struct fuzz_text *ret_text)

@@ -40,6 +40,8 @@ def test_sound(tmp_path):
     ({"src/table/slice.h": ""}, "slice: the name of src/base/slice and src/table/slice; a name is in the tree once\n"),
     ({"cli/rows.c": ""}, "rows: the name of cli/rows and src/store/rows; a name is in the tree once\n"),
     ({"src/base/up.c": '#include "store/rows.inc.h"\n'}, "src/base/up.c: base must not include store/rows.inc.h\n"),
+    ({"src/base/slice.h": "struct ht_slice {\n\tint n;\n};\n", "src/store/near.h": "struct ht_slice;\n", "src/read/open.h": "enum ht_slice {\n\tHT_ONE\n};\n"},
+     "ht_slice: a struct of src/base/slice.h and src/read/open.h; a tag has one meaning\n"),
     ({"src/read/other.h": "", "src/registry/up.c": '#include "read/other.h"\n'}, "src/registry/up.c: registry must not include read/other.h\n"),
     ({"src/model/rows/up.c": '#include "model/calls/call.h"\n'}, "src/model/rows/up.c: calls is above rows: not model/calls/call.h\n"),
     ({"src/model/up.c": '#include "model/rows/row.h"\n'}, "src/model/up.c: rows is above model itself: not model/rows/row.h\n"),

@@ -159,7 +159,7 @@ enum list { LAUNCHES, WORKS, INFOS };
 struct lister {
 	struct ht_run *run;
 	struct ht_forest forest;
-	struct ht_cell cell;
+	struct ht_cell_text cell;
 	struct item *items;
 	size_t n_items;
 	int64_t min_depth, max_depth; /* -1: open */
@@ -413,7 +413,7 @@ static bool put_list(struct lister *l, const struct item *item, enum list list, 
 		emit_more(l, n - most);
 	if (!first && !l->python)
 		ht_emit_char(&l->cell.emit, ']');
-	const char *text = ht_cell_take(&l->cell);
+	const char *text = ht_cell_text_take(&l->cell);
 	ht_table_put_str(table, COL_CUDA_RUNTIME + list, first ? NULL : text);
 	return text != NULL;
 }
@@ -433,7 +433,7 @@ static bool put_thread(struct lister *l, uint32_t row, ht_table *table)
 	emit_id(&l->cell.emit, t, track->pid_type, track->pid);
 	ht_emit_char(&l->cell.emit, '/');
 	emit_id(&l->cell.emit, t, track->tid_type, track->tid);
-	const char *text = ht_cell_take(&l->cell);
+	const char *text = ht_cell_text_take(&l->cell);
 	ht_table_put_str(table, COL_THREAD, text);
 	return text != NULL;
 }
@@ -445,7 +445,7 @@ static bool put_args(struct lister *l, uint32_t row, ht_table *table)
 		return true;
 	}
 	ht_cell_args(&l->cell.emit, l->forest.trace, row, l->python);
-	const char *text = ht_cell_take(&l->cell);
+	const char *text = ht_cell_text_take(&l->cell);
 	ht_table_put_str(table, COL_ARGS, text);
 	return text != NULL;
 }
@@ -462,7 +462,7 @@ static bool put_item(struct lister *l, const struct item *head, ht_table *table)
 		ht_sum(&n_works, f->rows[i->event].n_works);
 	}
 	emit_path(l, head);
-	const char *path = ht_cell_take(&l->cell);
+	const char *path = ht_cell_text_take(&l->cell);
 	if (!path)
 		return false;
 	ht_table_row(table);
@@ -519,7 +519,7 @@ static enum ht_status add_other_categories(struct lister *l, const char *asked, 
 		ht_emit_text(&l->cell.emit, i ? ", " : ", of which there are: ", i ? 2 : 22);
 		ht_emit_text(&l->cell.emit, names[i], strlen(names[i]));
 	}
-	const char *others = ht_cell_take(&l->cell);
+	const char *others = ht_cell_text_take(&l->cell);
 	return others ? ht_table_add_warning(table,
 	                        "rank %lld has no events of category %s; monitor-cat chooses "
 	                        "others%s",
@@ -576,7 +576,7 @@ static enum ht_status list_rank(struct lister *l, struct ht_pool *paths, ht_tabl
 {
 	struct ht_frame frame = { 0 };
 	struct ht_forest_options options = read_options(l->run);
-	HT_TRY(ht_cell_init(&l->cell, l->run->ctx));
+	HT_TRY(ht_cell_text_init(&l->cell, l->run->ctx));
 	HT_TRY(ht_frame_make(l->run, &frame));
 	HT_TRY(ht_forest_make(l->run, &frame, &options, &l->forest));
 	HT_TRY(choose_items(l));
@@ -614,7 +614,7 @@ static enum ht_status list_calls(struct ht_run *run, struct ht_part *part)
 	struct ht_pool paths;
 	ht_pool_init(&paths, run->ctx->mem);
 	enum ht_status status = list_rank(&l, &paths, part->facts[0]);
-	enum ht_status written = ht_cell_done(&l.cell);
+	enum ht_status written = ht_cell_text_done(&l.cell);
 	ht_pool_done(&paths);
 	return status != HT_OK ? status : written;
 }

@@ -218,9 +218,9 @@ static enum ht_status add_columns(struct ht_run *r, ht_table *table, struct requ
 
 static void put_value(struct ht_event_column *column, uint32_t row, ht_table *table, size_t k)
 {
-	struct ht_value value;
+	struct ht_event_value value;
 	ht_event_value(column, row, &value);
-	ht_value_put(&value, column->column.type, table, k);
+	ht_event_value_put(&value, column->column.type, table, k);
 }
 
 /* What cells are read from besides the trace. */

@@ -236,33 +236,33 @@ void ht_event_column_start(struct ht_event_column *c, const struct ht_event_sour
 
 /* ---- values ---- */
 
-static void set_i64(struct ht_value *v, int64_t value)
+static void set_i64(struct ht_event_value *v, int64_t value)
 {
 	v->is_null = false;
 	v->i64 = value;
 }
 
-static void set_known(struct ht_value *v, int64_t value, int64_t unknown)
+static void set_known(struct ht_event_value *v, int64_t value, int64_t unknown)
 {
 	if (value != unknown)
 		set_i64(v, value);
 }
 
-static void set_text(struct ht_value *v, const char *text, size_t n)
+static void set_text(struct ht_event_value *v, const char *text, size_t n)
 {
 	v->is_null = !text;
 	v->text = text;
 	v->n = n;
 }
 
-static void set_string(const struct ht_trace *t, uint32_t id, struct ht_value *v)
+static void set_string(const struct ht_trace *t, uint32_t id, struct ht_event_value *v)
 {
 	if (id != HT_NO_STR)
 		set_text(v, ht_str(t, id), ht_str_len(t, id));
 }
 
 /* A text made for this value. */
-static void set_printed(struct ht_event_column *c, struct ht_value *v, const char *text)
+static void set_printed(struct ht_event_column *c, struct ht_event_value *v, const char *text)
 {
 	size_t n = strlen(text);
 	set_text(v, ht_arena_strndup(c->source.scratch, text, n), n);
@@ -297,7 +297,7 @@ const struct ht_event_cursor *ht_event_argument(struct ht_event_column *c, uint3
 }
 
 static void read_as_text(
-        struct ht_event_column *c, const struct ht_event_cursor *cursor, struct ht_value *v)
+        struct ht_event_column *c, const struct ht_event_cursor *cursor, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	char text[40];
@@ -315,7 +315,7 @@ static void read_as_text(
 }
 
 /* How the file writes an argument. */
-static void read_type(const struct ht_event_cursor *cursor, struct ht_value *v)
+static void read_type(const struct ht_event_cursor *cursor, struct ht_event_value *v)
 {
 	static const char *const names[HT_N_ARG_TYPES] = { [HT_ARG_I64] = "int",
 		[HT_ARG_U64] = "int",
@@ -328,7 +328,7 @@ static void read_type(const struct ht_event_cursor *cursor, struct ht_value *v)
 	set_text(v, name, strlen(name));
 }
 
-static void read_argument(struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_argument(struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_event_cursor *cursor = ht_event_argument(c, row);
 	if (cursor && c->type_only) {
@@ -348,7 +348,7 @@ static void read_argument(struct ht_event_column *c, uint32_t row, struct ht_val
 }
 
 /* An integer argument in any spelling. */
-static void read_integer(struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_integer(struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_event_cursor *cursor = ht_event_argument(c, row);
 	int64_t value;
@@ -356,7 +356,7 @@ static void read_integer(struct ht_event_column *c, uint32_t row, struct ht_valu
 		set_i64(v, value);
 }
 
-static void read_id(struct ht_event_column *c, int64_t id, uint8_t type, struct ht_value *v)
+static void read_id(struct ht_event_column *c, int64_t id, uint8_t type, struct ht_event_value *v)
 {
 	char text[32];
 	if (type == HT_ID_STR) {
@@ -367,12 +367,12 @@ static void read_id(struct ht_event_column *c, int64_t id, uint8_t type, struct 
 	}
 }
 
-static void read_text(struct ht_value *v, const char *text)
+static void read_text(struct ht_event_value *v, const char *text)
 {
 	set_text(v, text, text ? strlen(text) : 0);
 }
 
-static void read_annotation(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_annotation(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	const struct ht_annotated *found = c->source.attribution->annotations;
@@ -387,7 +387,7 @@ static void read_annotation(const struct ht_event_column *c, uint32_t row, struc
 		set_string(t, t->name[found->row], v);
 }
 
-static void read_module(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_module(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_attribution *a = c->source.attribution;
 	if (!a->modules)
@@ -398,7 +398,7 @@ static void read_module(const struct ht_event_column *c, uint32_t row, struct ht
 		read_text(v, a->module_texts[a->modules[row]]);
 }
 
-static void read_origin(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_origin(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	const struct ht_gpu *gpu = ht_kind_is_gpu_work(t->kind[row]) ? ht_gpu_of_row(t, row) : NULL;
@@ -418,7 +418,7 @@ static void read_origin(const struct ht_event_column *c, uint32_t row, struct ht
 	                                         : ht_origin_method_name(origin.method));
 }
 
-static void read_cost(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_cost(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_op_call *call = c->source.costs ? ht_row_cost(c->source.costs, row) : NULL;
 	if (!call)
@@ -431,7 +431,7 @@ static void read_cost(const struct ht_event_column *c, uint32_t row, struct ht_v
 		set_i64(v, (int64_t)call->cost.bytes);
 }
 
-static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	int64_t value = t->ts_ns[row], base_ns = t->meta->base_ns;
@@ -448,7 +448,7 @@ static void read_time(const struct ht_event_column *c, uint32_t row, struct ht_v
 		set_i64(v, value);
 }
 
-static void read_duration(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_duration(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	bool has = c->field == SPAN ? t->flags[row] & HT_EV_SPAN : !(t->flags[row] & HT_EV_NO_DUR);
@@ -468,7 +468,7 @@ static const struct ht_gpu *gpu_of(const struct ht_trace *t, uint32_t row)
 }
 
 /* Links that GPU work has. */
-static void read_gpu(struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_gpu(struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_gpu *gpu = gpu_of(c->source.trace, row);
 	if (c->field == DEVICE && (!gpu || gpu->device < 0)) {
@@ -489,7 +489,7 @@ static void read_gpu(struct ht_event_column *c, uint32_t row, struct ht_value *v
 	}
 }
 
-static void read_name(const struct ht_event_column *c, uint32_t row, struct ht_value *v)
+static void read_name(const struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	const struct ht_track *track = &t->tracks[t->track[row]];
@@ -504,11 +504,11 @@ static void read_name(const struct ht_event_column *c, uint32_t row, struct ht_v
 	}
 }
 
-void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
+void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_event_value *v)
 {
 	const struct ht_trace *t = c->source.trace;
 	const struct ht_track *track = &t->tracks[t->track[row]];
-	*v = (struct ht_value){ .is_null = true };
+	*v = (struct ht_event_value){ .is_null = true };
 	switch (c->field) {
 	case -1: read_argument(c, row, v); break;
 	case RANK: set_i64(v, c->source.rank); break;
@@ -563,7 +563,8 @@ void ht_event_value(struct ht_event_column *c, uint32_t row, struct ht_value *v)
 	}
 }
 
-void ht_value_put(const struct ht_value *value, enum ht_type type, ht_table *table, size_t column)
+void ht_event_value_put(
+        const struct ht_event_value *value, enum ht_type type, ht_table *table, size_t column)
 {
 	if (value->is_null)
 		ht_table_put_null(table, column);

@@ -18,7 +18,7 @@
 #include "model/origin/origin.h"
 
 /* A value by the column's type: i64 (also times, durations, events, booleans), u64, f64, or text. */
-struct ht_value {
+struct ht_event_value {
 	bool is_null;
 	int64_t i64; /* u64 as its bits */
 	double f64;
@@ -71,10 +71,11 @@ bool ht_event_column_needs_origins(const struct ht_event_column *column);
 bool ht_event_column_needs_costs(const struct ht_event_column *column);
 /* Times in the clock of all ranks are the trace's own: who knows the clock moves them. */
 void ht_event_column_start(struct ht_event_column *column, const struct ht_event_source *source);
-void ht_event_value(struct ht_event_column *column, uint32_t row, struct ht_value *ret_value);
+void ht_event_value(struct ht_event_column *column, uint32_t row, struct ht_event_value *ret_value);
 /* Where the argument of a row stands, whatever its type there; NULL: the row has none. Alive until the next call. */
 const struct ht_event_cursor *ht_event_argument(struct ht_event_column *column, uint32_t row);
 /* Append the value as a cell of that type. */
-void ht_value_put(const struct ht_value *value, enum ht_type type, ht_table *table, size_t column);
+void ht_event_value_put(
+        const struct ht_event_value *value, enum ht_type type, ht_table *table, size_t column);
 
 #endif

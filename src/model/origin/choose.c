@@ -107,8 +107,8 @@ static void offer(struct best *best, const struct ht_tape *tape, const struct ht
 	best->choice.matched = *matched;
 }
 
-static const char *explain_refusal(
-        struct ht_chooser *c, const struct ht_replay *replay, const struct best *best, int64_t size)
+static const char *explain_refusal(struct ht_chooser *c, const struct ht_graph_replay *replay,
+        const struct best *best, int64_t size)
 {
 	struct ht_arena *scratch = c->run->scratch;
 	const struct ht_tape *tape = best->choice.tape;
@@ -130,7 +130,7 @@ static const char *explain_refusal(
 }
 
 /* Of several graphs under one annotation the one at the launch's place there, when all of them are launched. */
-static enum ht_status choose_capture(struct ht_chooser *c, const struct ht_replay *replay,
+static enum ht_status choose_capture(struct ht_chooser *c, const struct ht_graph_replay *replay,
         struct ht_choice *ret_choice, bool *ret_has_any)
 {
 	struct best best = { 0 };
@@ -205,7 +205,7 @@ static enum ht_status find_borders(
 
 /* Where the replay's names stand in the run, one after the other: a place whose annotation names the size, else the first;
  * SIZE_MAX: nowhere. */
-static enum ht_status find_exact(struct ht_chooser *c, const struct ht_replay *replay,
+static enum ht_status find_exact(struct ht_chooser *c, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, size_t *ret_at)
 {
 	uint32_t *border = NULL;
@@ -242,7 +242,7 @@ static void find_window(
 	*ret_n = high > low ? high - low : 0;
 }
 
-static enum ht_status try_window(struct ht_chooser *c, const struct ht_replay *replay,
+static enum ht_status try_window(struct ht_chooser *c, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, size_t first, size_t m, struct ht_choice *best)
 {
 	struct ht_matched matched;
@@ -253,7 +253,7 @@ static enum ht_status try_window(struct ht_chooser *c, const struct ht_replay *r
 }
 
 /* Stretches of the run that are about as long: what is inside its annotations, or all of it. */
-static enum ht_status try_windows(struct ht_chooser *c, const struct ht_replay *replay,
+static enum ht_status try_windows(struct ht_chooser *c, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, struct ht_choice *best)
 {
 	const struct ht_trace *t = tape->trace;
@@ -277,7 +277,7 @@ static enum ht_status try_windows(struct ht_chooser *c, const struct ht_replay *
 }
 
 /* Share of the replay's GPU time that has a partner. */
-static double matched_time(const struct ht_replay *replay, const struct ht_matched *matched)
+static double matched_time(const struct ht_graph_replay *replay, const struct ht_matched *matched)
 {
 	const struct ht_trace *t = replay->trace;
 	int64_t all = 0, with = 0;
@@ -289,7 +289,7 @@ static double matched_time(const struct ht_replay *replay, const struct ht_match
 	return all ? (double)with / (double)all : 0;
 }
 
-static enum ht_status choose_eager(struct ht_chooser *c, const struct ht_replay *replay,
+static enum ht_status choose_eager(struct ht_chooser *c, const struct ht_graph_replay *replay,
         const char *why, struct ht_choice *ret_choice)
 {
 	struct ht_choice best = { 0 };
@@ -321,7 +321,7 @@ static enum ht_status choose_eager(struct ht_chooser *c, const struct ht_replay 
 }
 
 enum ht_status ht_choose(
-        struct ht_chooser *c, const struct ht_replay *replay, struct ht_choice *ret_choice)
+        struct ht_chooser *c, const struct ht_graph_replay *replay, struct ht_choice *ret_choice)
 {
 	bool has_captures;
 	HT_TRY(choose_capture(c, replay, ret_choice, &has_captures));

@@ -34,7 +34,7 @@ struct ht_choice {
 };
 
 enum ht_status ht_chooser_init(struct ht_run *run, struct ht_chooser *ret_chooser) HT_MUST_USE;
-enum ht_status ht_choose(struct ht_chooser *chooser, const struct ht_replay *replay,
+enum ht_status ht_choose(struct ht_chooser *chooser, const struct ht_graph_replay *replay,
         struct ht_choice *ret_choice) HT_MUST_USE;
 /* What is recorded for an activity that has a partner: operator, module, line, shapes. */
 enum ht_status ht_choice_site(struct ht_chooser *chooser, const struct ht_choice *choice, size_t i,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct matching {
-	const struct ht_replay *replay;
+	const struct ht_graph_replay *replay;
 	const struct ht_compiled_graph *graph;
 	const struct ht_compiled_call **calls; /* by activity */
 	size_t n;
@@ -82,7 +82,7 @@ static void match_between(struct matching *m, size_t i, size_t end, size_t c, si
 	}
 }
 
-enum ht_status ht_inductor_match(struct ht_run *run, const struct ht_replay *replay,
+enum ht_status ht_inductor_match(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_compiled_graph *graph, const struct ht_compiled_call ***ret_calls,
         size_t *ret_n)
 {

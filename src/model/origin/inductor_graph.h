@@ -12,7 +12,7 @@
 #include "model/origin/match.h"
 
 /* ret_calls has the call of each activity, NULL: unknown; *ret_n how many have one: 0 when the anchors contradict. */
-enum ht_status ht_inductor_match(struct ht_run *run, const struct ht_replay *replay,
+enum ht_status ht_inductor_match(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_compiled_graph *graph, const struct ht_compiled_call ***ret_calls,
         size_t *ret_n) HT_MUST_USE;
 

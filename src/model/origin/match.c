@@ -35,7 +35,7 @@ typedef void (*item_fn)(const void *of, size_t i, int64_t *ret_stream, uint64_t 
 
 static void replay_item(const void *of, size_t i, int64_t *ret_stream, uint64_t *ret_key)
 {
-	const struct ht_replay *replay = of;
+	const struct ht_graph_replay *replay = of;
 	*ret_stream = replay->trace->gpu[replay->gpus[i]].stream;
 	*ret_key = replay->keys[i];
 }
@@ -116,7 +116,7 @@ static enum ht_status match_lanes(
 	return HT_OK;
 }
 
-static enum ht_status match_names(struct ht_run *run, const struct ht_replay *replay,
+static enum ht_status match_names(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_tape_entry *entries, size_t m, struct ht_matched *matched)
 {
 	struct lanes replayed, taped;
@@ -183,7 +183,7 @@ static void drop_deviants(const struct position *list, size_t n, struct ht_match
 	}
 }
 
-static bool fits(const struct ht_replay *replay, const struct ht_tape *tape,
+static bool fits(const struct ht_graph_replay *replay, const struct ht_tape *tape,
         const struct ht_tape_entry *entry, size_t i)
 {
 	const struct ht_trace *t = replay->trace;
@@ -195,7 +195,7 @@ static bool fits(const struct ht_replay *replay, const struct ht_tape *tape,
 	               ht_str(tape->trace, tape->trace->name[entry->op]), ht_str(t, t->name[row]));
 }
 
-static enum ht_status match_positions(struct ht_run *run, const struct ht_replay *replay,
+static enum ht_status match_positions(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, const struct ht_tape_entry *entries, struct ht_matched *matched)
 {
 	struct position *list = ht_arena_room(run->scratch, (replay->n + 1) * sizeof *list);
@@ -215,13 +215,13 @@ static enum ht_status match_positions(struct ht_run *run, const struct ht_replay
 	return HT_OK;
 }
 
-static bool is_kernel(const struct ht_replay *replay, size_t i)
+static bool is_kernel(const struct ht_graph_replay *replay, size_t i)
 {
 	return replay->trace->kind[replay->trace->gpu[replay->gpus[i]].row] == HT_KIND_KERNEL;
 }
 
 /* The end of a stretch of memcpy and memset, up to the next kernel. */
-static size_t replayed_until(const struct ht_replay *replay, size_t i)
+static size_t replayed_until(const struct ht_graph_replay *replay, size_t i)
 {
 	while (i < replay->n && !is_kernel(replay, i))
 		i++;
@@ -238,8 +238,8 @@ static size_t taped_until(const struct ht_tape_entry *entries, size_t m, size_t 
 /* A graph may do without a memset or memcpy that was captured. With as many kernels on both sides these pair one by one, and
  * what stands between two of them where there is as much of it on both. ret_place[i] is the entry of an activity, UINT32_MAX:
  * none. False when the numbers of kernels differ. */
-static bool place_by_kernels(const struct ht_replay *replay, const struct ht_tape_entry *entries,
-        size_t m, uint32_t *ret_place)
+static bool place_by_kernels(const struct ht_graph_replay *replay,
+        const struct ht_tape_entry *entries, size_t m, uint32_t *ret_place)
 {
 	size_t i = 0, j = 0;
 	memset(ret_place, 0xff, replay->n * sizeof *ret_place);
@@ -256,7 +256,7 @@ static bool place_by_kernels(const struct ht_replay *replay, const struct ht_tap
 }
 
 /* Without names and with another number of launches. */
-static enum ht_status match_kernels(struct ht_run *run, const struct ht_replay *replay,
+static enum ht_status match_kernels(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, const struct ht_tape_entry *entries, size_t m,
         struct ht_matched *matched)
 {
@@ -280,7 +280,7 @@ static enum ht_status match_kernels(struct ht_run *run, const struct ht_replay *
 	return HT_OK;
 }
 
-enum ht_status ht_match(struct ht_run *run, const struct ht_replay *replay,
+enum ht_status ht_match(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, size_t first, size_t m, struct ht_matched *ret_matched)
 {
 	struct ht_matched matched = { .partner = ht_arena_room(run->scratch,

@@ -12,7 +12,7 @@
 #include "model/origin/tape.h"
 
 /* One replay: activities in order of their start. */
-struct ht_replay {
+struct ht_graph_replay {
 	const struct ht_trace *trace;
 	const uint32_t *gpus; /* indexes into gpu[] */
 	size_t n;
@@ -28,7 +28,7 @@ struct ht_matched {
 };
 
 /* Against the entries [first, first + m) of a tape. Memory in scratch. */
-enum ht_status ht_match(struct ht_run *run, const struct ht_replay *replay,
+enum ht_status ht_match(struct ht_run *run, const struct ht_graph_replay *replay,
         const struct ht_tape *tape, size_t first, size_t m,
         struct ht_matched *ret_matched) HT_MUST_USE;
 

@@ -170,7 +170,7 @@ static enum ht_status push_use(struct reading *r, struct use use)
 /* By the wrapper that torch.compile made of it. A launch in no call of a compiled graph has none: what the log gives no key
  * is not its. */
 static enum ht_status use_wrapper(
-        struct reading *r, const struct ht_replay *replay, struct use *use, bool *ret_is_used)
+        struct reading *r, const struct ht_graph_replay *replay, struct use *use, bool *ret_is_used)
 {
 	const struct ht_compiled_graph *graph;
 	const struct ht_compiled_call **calls;
@@ -210,7 +210,7 @@ static enum ht_status use_wrapper(
 	return HT_OK;
 }
 
-static enum ht_status push_sites(struct reading *r, const struct ht_replay *replay,
+static enum ht_status push_sites(struct reading *r, const struct ht_graph_replay *replay,
         const struct ht_choice *choice, struct use *use)
 {
 	struct ht_mem *mem = r->run->ctx->mem;
@@ -252,7 +252,7 @@ static enum ht_status add_use(
 		keys[i] = ht_tape_key(r->t, r->t->gpu[r->gpus[i]].row);
 		use.graph.signature = ht_hash_mix(use.graph.signature, keys[i]);
 	}
-	struct ht_replay replay = { r->t, r->gpus, n, keys, size, launch };
+	struct ht_graph_replay replay = { r->t, r->gpus, n, keys, size, launch };
 	HT_TRY(ht_choose(&r->chooser, &replay, &choice));
 	use.graph.method = !choice.tape              ? HT_ORIGIN_NONE
 	                   : choice.tape->is_capture ? HT_ORIGIN_CAPTURE

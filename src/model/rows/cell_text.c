@@ -13,7 +13,7 @@
 
 static enum ht_status append(void *user, const void *bytes, size_t n)
 {
-	struct ht_cell *cell = user;
+	struct ht_cell_text *cell = user;
 	if (!ht_vec_reserve(cell->emit.ctx->mem, &cell->bytes, 1, n + 1))
 		return ht_fail_nomem(cell->emit.ctx);
 	if (n)
@@ -22,13 +22,13 @@ static enum ht_status append(void *user, const void *bytes, size_t n)
 	return HT_OK;
 }
 
-enum ht_status ht_cell_init(struct ht_cell *cell, ht_ctx *ctx)
+enum ht_status ht_cell_text_init(struct ht_cell_text *cell, ht_ctx *ctx)
 {
-	*cell = (struct ht_cell){ .bytes = { 0 } };
+	*cell = (struct ht_cell_text){ .bytes = { 0 } };
 	return ht_emit_init(&cell->emit, ctx, append, cell);
 }
 
-enum ht_status ht_cell_done(struct ht_cell *cell)
+enum ht_status ht_cell_text_done(struct ht_cell_text *cell)
 {
 	ht_ctx *ctx = cell->emit.ctx;
 	enum ht_status status = ctx ? ht_emit_done(&cell->emit) : HT_OK;
@@ -37,7 +37,7 @@ enum ht_status ht_cell_done(struct ht_cell *cell)
 	return status;
 }
 
-const char *ht_cell_take(struct ht_cell *cell)
+const char *ht_cell_text_take(struct ht_cell_text *cell)
 {
 	ht_emit_drain(&cell->emit);
 	/* room for the NUL, also when nothing was written */

@@ -12,16 +12,16 @@
 struct ht_trace;
 
 /* Text of one cell at a time: emit, take, emit the next. */
-struct ht_cell {
+struct ht_cell_text {
 	struct ht_emit emit;
 	struct ht_vec bytes; /* char */
 };
 
 /* End it with done, also after a failure. */
-enum ht_status ht_cell_init(struct ht_cell *cell, ht_ctx *ctx) HT_MUST_USE;
-enum ht_status ht_cell_done(struct ht_cell *cell) HT_MUST_USE;
+enum ht_status ht_cell_text_init(struct ht_cell_text *cell, ht_ctx *ctx) HT_MUST_USE;
+enum ht_status ht_cell_text_done(struct ht_cell_text *cell) HT_MUST_USE;
 /* What was written since the last take, ended by NUL and alive until the next text; NULL when out of memory. */
-const char *ht_cell_take(struct ht_cell *cell);
+const char *ht_cell_text_take(struct ht_cell_text *cell);
 
 /* Nanoseconds as milliseconds, exactly and as short as can be: 0.020993. */
 void ht_cell_ms(struct ht_emit *emit, int64_t ns);
