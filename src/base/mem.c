@@ -4,8 +4,6 @@
  */
 #include "base/mem.h"
 
-#include "base/quota.h"
-
 #include "base/platform.h"
 
 #include <stdlib.h>
@@ -13,7 +11,6 @@
 #include <malloc.h>
 #endif
 #include <string.h>
-#include <time.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,26 +20,14 @@
 #define KEEPS          (!HT_SANITIZED)
 #define MAX_KEPT_BYTES ((size_t)64 << 20)
 
-/* What is shared with the memory and is no memory: mem.h need not know it. */
-struct with_quota {
-	struct ht_mem mem;
-	struct ht_cache_quota quota;
-};
-
 struct ht_mem *ht_mem_new(void)
 {
-	struct with_quota *whole = calloc(1, sizeof *whole);
-	if (!whole)
+	struct ht_mem *mem = calloc(1, sizeof *mem);
+	if (!mem)
 		return NULL;
-	struct ht_mem *mem = &whole->mem;
 	atomic_store(&mem->n_refs, 1);
 	ht_block_cache_init(&mem->keep);
 	ht_slab_init(&mem->slab);
-	mem->quota = &whole->quota;
-	pthread_mutex_init(&mem->quota->lock, NULL);
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	mem->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	return mem;
 }
 
@@ -58,7 +43,6 @@ void ht_mem_release(struct ht_mem *mem)
 		return;
 	ht_block_cache_done(&mem->keep);
 	ht_slab_done(&mem->slab);
-	pthread_mutex_destroy(&mem->quota->lock);
 	free(mem);
 }
 

@@ -20,19 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ht_cache_quota;
-
 /* Shared by a context and the sets and tables made with it; the last one to go frees it. */
 struct ht_mem {
 	atomic_int n_refs;
 	atomic_ullong now, peak;
-	unsigned long long limit;     /* 0: none */
-	atomic_llong fail_in;         /* tests: the n-th allocation from now fails; 0 is off */
-	atomic_bool hit_limit;        /* the last refusal was the limit, not the system */
-	struct ht_cache_quota *quota; /* of the cache directory, for all who share this memory */
-	int64_t made_unix_ns;         /* when this was made */
-	struct ht_block_cache keep;   /* freed, and not given back yet */
-	struct ht_slab slab;          /* not used yet */
+	unsigned long long limit;   /* 0: none */
+	atomic_llong fail_in;       /* tests: the n-th allocation from now fails; 0 is off */
+	atomic_bool hit_limit;      /* the last refusal was the limit, not the system */
+	struct ht_block_cache keep; /* freed, and not given back yet */
+	struct ht_slab slab;        /* not used yet */
 	/* the user's allocator (ht_ctx_new_with), which all blocks come from and go to; NULL: the system */
 	void *(*allocate)(void *user, size_t n_bytes);
 	void (*release)(void *user, void *block, size_t n_bytes);

@@ -4,7 +4,6 @@
  */
 #include "base/status.h"
 
-#include "base/quota.h"
 #include "base/fence.h"
 #include "base/mem.h"
 #include "holotrace/own.h"
@@ -13,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum ht_status ht_ctx_new(ht_ctx **ret_ctx)
@@ -26,6 +26,9 @@ enum ht_status ht_ctx_new(ht_ctx **ret_ctx)
 		return HT_NOMEM;
 	}
 	pthread_mutex_init(&ctx->lock, NULL);
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	ctx->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	*ret_ctx = ctx;
 	return HT_OK;
 }
@@ -34,6 +37,8 @@ void ht_ctx_free(ht_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	if (ctx->slot)
+		ctx->end_slot(ctx->slot);
 	ht_fence_free(ctx->fence);
 	pthread_mutex_destroy(&ctx->lock);
 	ht_mem_release(ctx->mem);
@@ -65,11 +70,6 @@ void ht_ctx_memory(const ht_ctx *ctx, uint64_t *ret_now, uint64_t *ret_peak)
 {
 	*ret_now = atomic_load(&ctx->mem->now);
 	*ret_peak = atomic_load(&ctx->mem->peak);
-}
-
-uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx)
-{
-	return atomic_load(&ctx->mem->quota->n_refused);
 }
 
 const char *ht_version(void)
@@ -207,10 +207,27 @@ void ht_ctx_begin_task(ht_ctx *parent, ht_ctx *ret_child)
 	ret_child->n_jobs = 1;
 	ret_child->range_rows = parent->range_rows;
 	ret_child->parent = parent;
+	ret_child->made_unix_ns = parent->made_unix_ns;
 	pthread_mutex_init(&ret_child->lock, NULL);
 	ht_error_clear(ret_child);
 	/* injected faults are one series over all tasks */
 	atomic_store(&ret_child->fail_io_in, atomic_load(&parent->fail_io_in));
+}
+
+void *ht_ctx_slot(const ht_ctx *ctx, void *(*make)(void), void (*end)(void *slot))
+{
+	while (ctx->parent)
+		ctx = ctx->parent;
+	/* to make it is not a change that anybody can see */
+	ht_ctx *own = (ht_ctx *)(uintptr_t)ctx;
+	pthread_mutex_lock(&own->lock);
+	if (!own->slot) {
+		own->slot = make();
+		own->end_slot = end;
+	}
+	void *slot = own->slot;
+	pthread_mutex_unlock(&own->lock);
+	return slot;
 }
 
 enum ht_status ht_ctx_end_task(ht_ctx *parent, ht_ctx *child, enum ht_status status)

@@ -29,9 +29,12 @@ struct ht_ctx {
 	ht_progress_fn progress;
 	void *progress_user;
 	atomic_bool cancelled;
-	const ht_ctx *parent;   /* of a task's context */
+	const ht_ctx *parent; /* of a task's context */
+	int64_t made_unix_ns; /* when this was made, or what the task belongs to */
+	void *slot;           /* ht_ctx_slot; NULL in a task's context */
+	void (*end_slot)(void *slot);
 	struct ht_fence *fence; /* what paths are confined to; NULL: nothing. See base/door.h */
-	pthread_mutex_t lock;   /* guards the error below: pool tasks may fail at once */
+	pthread_mutex_t lock; /* guards the slot and the error below: pool tasks may fail at once */
 	struct ht_error error;
 	char message[1024];
 	char file[1024];
@@ -71,6 +74,9 @@ bool ht_io_should_fail(ht_ctx *ctx);
  * Cancelling the parent cancels it. end gives its error to the parent and answers its status. */
 void ht_ctx_begin_task(ht_ctx *parent, ht_ctx *ret_child);
 enum ht_status ht_ctx_end_task(ht_ctx *parent, ht_ctx *child, enum ht_status status) HT_MUST_USE;
+/* What a layer above keeps for as long as the context lives, shared by its tasks: made when somebody first asks for it,
+ * ended by end. There is room for one such thing, the cache's (store/cache_quota.c). NULL: it could not be made. */
+void *ht_ctx_slot(const ht_ctx *ctx, void *(*make)(void), void (*end)(void *slot));
 /* Whether this context, or one that it was made from, was told to stop. */
 bool ht_ctx_is_cancelled(const ht_ctx *ctx);
 int ht_ctx_jobs(const ht_ctx *ctx);

@@ -6,9 +6,9 @@
  * cache takes would otherwise drive out what it stored itself, before it is used again. When such files fill the cache,
  * nothing more is stored, and the context counts what was not.
  */
-#include "base/quota.h"
 #include "base/mem.h"
 #include "base/platform.h"
+#include "holotrace/own.h"
 #include "base/temp.h"
 #include "store/cache_file.h"
 
@@ -32,6 +32,40 @@ struct entry {
 	uint64_t bytes;
 	struct timespec used;
 };
+
+/* Of a context and its tasks. */
+struct quota {
+	pthread_mutex_t lock;
+	uint64_t in_flight; /* bytes of files that are being written and have no name yet */
+	atomic_ullong n_refused;
+};
+
+static void *make_quota(void)
+{
+	struct quota *quota = calloc(1, sizeof *quota);
+	if (quota)
+		pthread_mutex_init(&quota->lock, NULL);
+	return quota;
+}
+
+static void end_quota(void *slot)
+{
+	struct quota *quota = slot;
+	pthread_mutex_destroy(&quota->lock);
+	free(quota);
+}
+
+/* NULL: there is no memory for it, and nothing is stored. */
+static struct quota *quota_of(const ht_ctx *ctx)
+{
+	return ht_ctx_slot(ctx, make_quota, end_quota);
+}
+
+uint64_t ht_ctx_n_not_cached(const ht_ctx *ctx)
+{
+	struct quota *quota = quota_of(ctx);
+	return quota ? atomic_load(&quota->n_refused) : 0;
+}
 
 static int compare_use(const void *left, const void *right)
 {
@@ -80,7 +114,7 @@ static uint64_t list_entries(ht_ctx *ctx, DIR *stream, struct ht_vec *entries)
 static bool is_of_this_run(const ht_ctx *ctx, struct timespec used)
 {
 	int64_t used_ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-	return used_ns >= ctx->mem->made_unix_ns - TICK_NS;
+	return used_ns >= ctx->made_unix_ns - TICK_NS;
 }
 
 static bool is_beside(const struct entry *entry)
@@ -191,10 +225,9 @@ static void leave_allowance(int folder, uint64_t bytes, uint64_t max_bytes)
 
 /* Called with the lock held. Looking at every file for every file is quadratic: among many, the next look is when half
  * the room there was is used up. */
-static bool look_for_room(
-        ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes)
+static bool look_for_room(ht_ctx *ctx, int folder, const char *name, uint64_t bytes,
+        uint64_t max_bytes, uint64_t in_flight)
 {
-	struct ht_cache_quota *quota = ctx->mem->quota;
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
 	if (!stream) {
@@ -203,7 +236,7 @@ static bool look_for_room(
 		return true; /* may be written to, not looked at */
 	}
 	struct ht_vec entries = { 0 };
-	uint64_t total = list_entries(ctx, stream, &entries) + quota->in_flight;
+	uint64_t total = list_entries(ctx, stream, &entries) + in_flight;
 	uint64_t wanted = max_bytes - bytes + bytes_of(&entries, name);
 	bool many = entries.n > MANY_ENTRIES;
 	/* of many files some more go, so that not every one to come needs another look */
@@ -220,11 +253,13 @@ static bool look_for_room(
 bool ht_cache_find_room(
         ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
-	struct ht_cache_quota *quota = ctx->mem->quota;
+	struct quota *quota = quota_of(ctx);
+	if (!quota)
+		return false;
 	pthread_mutex_lock(&quota->lock);
 	bool fits = bytes <= max_bytes && !atomic_load(&quota->n_refused);
 	if (fits && !take_allowance(folder, bytes, max_bytes))
-		fits = look_for_room(ctx, folder, name, bytes, max_bytes);
+		fits = look_for_room(ctx, folder, name, bytes, max_bytes, quota->in_flight);
 	if (fits)
 		quota->in_flight += bytes;
 	pthread_mutex_unlock(&quota->lock);
@@ -235,14 +270,15 @@ bool ht_cache_make_room(
         ht_ctx *ctx, int folder, const char *name, uint64_t bytes, uint64_t max_bytes)
 {
 	bool fits = ht_cache_find_room(ctx, folder, name, bytes, max_bytes);
-	if (!fits)
-		atomic_fetch_add(&ctx->mem->quota->n_refused, 1);
+	struct quota *quota = fits ? NULL : quota_of(ctx);
+	if (quota)
+		atomic_fetch_add(&quota->n_refused, 1);
 	return fits;
 }
 
 bool ht_cache_land(ht_ctx *ctx, struct ht_temp *temp, uint64_t bytes, bool is_good)
 {
-	struct ht_cache_quota *quota = ctx->mem->quota;
+	struct quota *quota = quota_of(ctx); /* room was found with it */
 	/* whoever looks sees it as one of both: on its way, or there */
 	pthread_mutex_lock(&quota->lock);
 	if (temp && is_good)
