@@ -22,9 +22,9 @@ struct ht_arena_block {
 };
 #define BLOCK_HEADER ((sizeof(struct ht_arena_block) + 15) & ~(size_t)15)
 
-void ht_arena_cache_init(struct ht_arena_cache *spare, struct ht_mem *mem)
+void ht_arena_cache_init(struct ht_arena_cache *cache, struct ht_mem *mem)
 {
-	*spare = (struct ht_arena_cache){ .mem = mem };
+	*cache = (struct ht_arena_cache){ .mem = mem };
 }
 
 static void free_block(struct ht_mem *mem, struct ht_arena_block *b)
@@ -41,35 +41,35 @@ static void free_blocks(struct ht_mem *mem, struct ht_arena_block *list)
 	}
 }
 
-void ht_arena_cache_done(struct ht_arena_cache *spare)
+void ht_arena_cache_done(struct ht_arena_cache *cache)
 {
-	free_blocks(spare->mem, spare->list);
-	*spare = (struct ht_arena_cache){ .mem = spare->mem };
+	free_blocks(cache->mem, cache->list);
+	*cache = (struct ht_arena_cache){ .mem = cache->mem };
 }
 
-static void give_spare(struct ht_arena_cache *spare, struct ht_arena_block *b)
+static void put_cached(struct ht_arena_cache *cache, struct ht_arena_block *b)
 {
-	if (spare->mem->limit || b->size > HT_ARENA_CACHE_BYTES - spare->n_bytes) {
-		free_block(spare->mem, b);
+	if (cache->mem->limit || b->size > HT_ARENA_CACHE_BYTES - cache->n_bytes) {
+		free_block(cache->mem, b);
 		return;
 	}
-	b->older = spare->list;
-	spare->list = b;
-	spare->n_bytes += b->size;
+	b->older = cache->list;
+	cache->list = b;
+	cache->n_bytes += b->size;
 }
 
 /* The smallest that is large enough; NULL: none. */
-static struct ht_arena_block *take_spare(struct ht_arena_cache *spare, size_t size)
+static struct ht_arena_block *take_cached(struct ht_arena_cache *cache, size_t size)
 {
 	struct ht_arena_block **best = NULL;
-	for (struct ht_arena_block **at = &spare->list; *at; at = &(*at)->older)
+	for (struct ht_arena_block **at = &cache->list; *at; at = &(*at)->older)
 		if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
 			best = at;
 	if (!best)
 		return NULL;
 	struct ht_arena_block *b = *best;
 	*best = b->older;
-	spare->n_bytes -= b->size;
+	cache->n_bytes -= b->size;
 	b->is_zeroed = false;
 	return b;
 }
@@ -85,25 +85,25 @@ void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem)
 	arena->is_small = true;
 }
 
-void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *spare)
+void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *cache)
 {
-	*arena = (struct ht_arena){ .mem = spare->mem, .spare = spare };
+	*arena = (struct ht_arena){ .mem = cache->mem, .cache = cache };
 }
 
 void ht_arena_init_like(struct ht_arena *arena, const struct ht_arena *other)
 {
 	*arena = (struct ht_arena){
-		.mem = other->mem, .spare = other->spare, .cancelled = other->cancelled
+		.mem = other->mem, .cache = other->cache, .cancelled = other->cancelled
 	};
 }
 
 void ht_arena_done(struct ht_arena *arena)
 {
-	if (!arena->spare)
+	if (!arena->cache)
 		free_blocks(arena->mem, arena->last);
-	for (struct ht_arena_block *b = arena->spare ? arena->last : NULL, *older; b; b = older) {
+	for (struct ht_arena_block *b = arena->cache ? arena->last : NULL, *older; b; b = older) {
 		older = b->older;
-		give_spare(arena->spare, b);
+		put_cached(arena->cache, b);
 	}
 	arena->last = NULL;
 }
@@ -127,12 +127,12 @@ size_t ht_arena_bytes(const struct ht_arena *arena)
 	return n;
 }
 
-/* An arena that needs more than one takes blocks that are mapped, and kept for the next; spare ones are large, so
+/* An arena that needs more than one takes blocks that are mapped, and kept for the next; cached ones are large, so
  * that many sizes fit into them; a small one doubles until it is as large as others begin. */
 static size_t least_bytes(const struct ht_arena *arena)
 {
 	const struct ht_arena_block *b = arena->last;
-	if (arena->spare)
+	if (arena->cache)
 		return SPARE_BLOCK_BYTES;
 	if (!b)
 		return arena->is_small ? SMALL_BLOCK_BYTES : ARENA_BLOCK_BYTES;
@@ -144,7 +144,7 @@ static struct ht_arena_block *new_block(struct ht_arena *arena, size_t n)
 {
 	size_t least = least_bytes(arena);
 	size_t size = BLOCK_HEADER + n > least ? BLOCK_HEADER + n : least;
-	struct ht_arena_block *b = arena->spare ? take_spare(arena->spare, size) : NULL;
+	struct ht_arena_block *b = arena->cache ? take_cached(arena->cache, size) : NULL;
 	if (!b) {
 		b = ht_mem_alloc(arena->mem, size);
 		if (!b)

@@ -20,7 +20,7 @@ struct ht_arena_block;
 struct ht_arena {
 	struct ht_mem *mem;
 	struct ht_arena_block *last;
-	struct ht_arena_cache *spare; /* where blocks come from and go to; NULL: mem */
+	struct ht_arena_cache *cache; /* where blocks come from and go to; NULL: mem */
 	/* when true no further block is to be had, so that long work ends soon; NULL: never */
 	const atomic_bool *cancelled;
 	bool is_small; /* the first blocks are small ones */
@@ -35,14 +35,14 @@ struct ht_arena_cache {
 	size_t n_bytes; /* HT_ARENA_CACHE_BYTES at most */
 };
 
-void ht_arena_cache_init(struct ht_arena_cache *spare, struct ht_mem *mem);
-void ht_arena_cache_done(struct ht_arena_cache *spare);
+void ht_arena_cache_init(struct ht_arena_cache *cache, struct ht_mem *mem);
+void ht_arena_cache_done(struct ht_arena_cache *cache);
 
 void ht_arena_init(struct ht_arena *arena, struct ht_mem *mem);
 /* For what there may be thousands of, most of them with little in it. */
 void ht_arena_init_small(struct ht_arena *arena, struct ht_mem *mem);
-/* One whose blocks are taken from, and given to, what is spare. It is done before that, on the same thread. */
-void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *spare);
+/* One whose blocks are taken from a cache and go back to it. It is done before the cache, on the same thread. */
+void ht_arena_init_cached(struct ht_arena *arena, struct ht_arena_cache *cache);
 /* One that takes its blocks where another one does, and is cancelled with it. */
 void ht_arena_init_like(struct ht_arena *arena, const struct ht_arena *other);
 void ht_arena_done(struct ht_arena *arena);

@@ -241,7 +241,7 @@ bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size
 }
 #endif
 
-void ht_mem_drop_spare(struct ht_mem *mem)
+void ht_mem_trim(struct ht_mem *mem)
 {
 	ht_block_cache_trim(&mem->keep, 0);
 	ht_slab_drop(&mem->slab);

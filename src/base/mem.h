@@ -57,7 +57,7 @@ void ht_mem_free_noted(void *mem, void *block);
 bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size_t n_used);
 
 /* Return to the system what was freed and waits for the next: for after work whose memory lives on with little in it. */
-void ht_mem_drop_spare(struct ht_mem *mem);
+void ht_mem_trim(struct ht_mem *mem);
 /* Return to the system what was freed in small pieces, where the system's allocator holds on to it. Takes
  * milliseconds: for after a lot was freed that nothing of the same sizes follows. */
 void ht_mem_give_back(void);

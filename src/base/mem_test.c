@@ -167,19 +167,19 @@ static void neighbours_are_left_alone(void **state)
 }
 
 /* Blocks go from arena to arena, are zeroed again and never more than allowed. */
-static void spare_blocks_are_used_again(void **state)
+static void cached_blocks_are_used_again(void **state)
 {
 	struct ht_mem *mem = ht_mem_new();
-	struct ht_arena_cache spare;
+	struct ht_arena_cache cache;
 	struct ht_arena arena, other;
 	(void)state;
-	ht_arena_cache_init(&spare, mem);
-	ht_arena_init_cached(&arena, &spare);
+	ht_arena_cache_init(&cache, mem);
+	ht_arena_init_cached(&arena, &cache);
 	char *first = ht_arena_alloc(&arena, 100);
 	assert_non_null(first);
 	memset(first, 7, 100);
 	ht_arena_done(&arena);
-	assert_true(spare.n_bytes > 0);
+	assert_true(cache.n_bytes > 0);
 	unsigned long long before = mem->now;
 	ht_arena_init_like(&other, &arena);
 	char *again = ht_arena_alloc(&other, 100);
@@ -194,8 +194,8 @@ static void spare_blocks_are_used_again(void **state)
 	assert_null(arena.last);
 	assert_non_null(ht_arena_alloc(&other, HT_ARENA_CACHE_BYTES));
 	ht_arena_done(&other);
-	assert_true(spare.n_bytes <= HT_ARENA_CACHE_BYTES);
-	ht_arena_cache_done(&spare);
+	assert_true(cache.n_bytes <= HT_ARENA_CACHE_BYTES);
+	ht_arena_cache_done(&cache);
 	assert_int_equal(mem->now, 0);
 	ht_mem_release(mem);
 }
@@ -205,7 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moves_blocks_of_every_size),
 		cmocka_unit_test(arenas_are_zeroed),
-		cmocka_unit_test(spare_blocks_are_used_again),
+		cmocka_unit_test(cached_blocks_are_used_again),
 		cmocka_unit_test(keeps_blocks),
 		cmocka_unit_test(grows_what_was_moved_into),
 		cmocka_unit_test(neighbours_are_left_alone),

@@ -64,7 +64,7 @@ struct ht_run {
 	/* the memo is of this rank alone, and other runs look at the rank beside this one (model/run_memo.h);
 	 * those with the same selection chose the same steps, ranks and definitions */
 	bool shares_rank;
-	struct ht_arena_cache *spare; /* for what is shared; NULL: none */
+	struct ht_arena_cache *arena_cache; /* for what is shared; NULL: none */
 	uint32_t selection;
 };
 

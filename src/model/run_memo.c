@@ -32,8 +32,8 @@ enum ht_status ht_run_memoize(
 		memcpy(ret_value, kept, how->n_bytes);
 		return HT_OK;
 	}
-	if (run->spare)
-		ht_arena_init_cached(&arena, run->spare);
+	if (run->arena_cache)
+		ht_arena_init_cached(&arena, run->arena_cache);
 	else
 		ht_arena_init(&arena, run->memo->mem);
 	arena.cancelled = run->scratch->cancelled;

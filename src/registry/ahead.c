@@ -31,7 +31,7 @@ struct ahead {
 	struct ht_arena arena; /* owns the question */
 	struct ht_question question;
 	const struct ht_analysis *analysis;
-	struct ht_arena_cache *spare; /* by worker, while the set is opened */
+	struct ht_arena_cache *arena_caches; /* by worker, while the set is opened */
 	size_t n_workers;
 };
 
@@ -60,12 +60,12 @@ static void free_made(void *user, void *ahead)
 	ht_mem_free(a->mem, made, sizeof *made);
 }
 
-static void drop_spare(struct ahead *a)
+static void drop_arena_caches(struct ahead *a)
 {
 	for (size_t i = 0; i < a->n_workers; i++)
-		ht_arena_cache_done(&a->spare[i]);
-	ht_mem_free(a->mem, a->spare, a->n_workers * sizeof *a->spare);
-	a->spare = NULL;
+		ht_arena_cache_done(&a->arena_caches[i]);
+	ht_mem_free(a->mem, a->arena_caches, a->n_workers * sizeof *a->arena_caches);
+	a->arena_caches = NULL;
 	a->n_workers = 0;
 }
 
@@ -73,7 +73,7 @@ static void free_ahead(void *user)
 {
 	struct ahead *a = user;
 	struct ht_mem *mem = a->mem;
-	drop_spare(a);
+	drop_arena_caches(a);
 	ht_arena_done(&a->arena);
 	ht_mem_free(mem, a, sizeof *a);
 	ht_mem_release(mem);
@@ -134,7 +134,7 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	struct prefetched_part *made = ht_mem_zalloc(a->mem, sizeof *made);
 	if (!made)
 		return ht_fail_nomem(ctx);
-	ht_arena_init_cached(&scratch, &a->spare[i_worker]);
+	ht_arena_init_cached(&scratch, &a->arena_caches[i_worker]);
 	scratch.cancelled = ctx->parent ? &ctx->parent->cancelled : &ctx->cancelled;
 	struct ht_run run = { .ctx = ctx,
 		.policy = &ht_own_policy,
@@ -217,17 +217,17 @@ static enum ht_status make_ahead(ht_ctx *ctx, const struct ht_analysis *analysis
 	ht_arena_init(&a->arena, a->mem);
 	a->analysis = analysis;
 	size_t n = (size_t)ht_ctx_jobs(ctx);
-	a->spare = ht_mem_zalloc(a->mem, n * sizeof *a->spare);
-	if (!a->spare || !ht_question_copy(&a->arena, analysis->info.name, args, n_args, view,
-	                         &a->question)) {
-		ht_mem_free(a->mem, a->spare, n * sizeof *a->spare);
-		a->spare = NULL;
+	a->arena_caches = ht_mem_zalloc(a->mem, n * sizeof *a->arena_caches);
+	if (!a->arena_caches || !ht_question_copy(&a->arena, analysis->info.name, args, n_args,
+	                                view, &a->question)) {
+		ht_mem_free(a->mem, a->arena_caches, n * sizeof *a->arena_caches);
+		a->arena_caches = NULL;
 		free_ahead(a);
 		return ht_fail_nomem(ctx);
 	}
 	a->n_workers = n;
 	for (size_t i = 0; i < n; i++)
-		ht_arena_cache_init(&a->spare[i], a->mem);
+		ht_arena_cache_init(&a->arena_caches[i], a->mem);
 	*ret_ahead = a;
 	return HT_OK;
 }
@@ -249,7 +249,7 @@ enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sou
 	HT_TRY(make_ahead(ctx, analysis, q.args, q.n_args, &taken, &a));
 	struct ht_visitor visitor = { a, visit, free_made, free_ahead };
 	HT_TRY(ht_open_visited(ctx, sources, n_sources, options, &visitor, KEEP_BYTES, &set));
-	drop_spare(a);
+	drop_arena_caches(a);
 	*ret_set = set;
 	return HT_OK;
 }

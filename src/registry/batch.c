@@ -63,8 +63,8 @@ struct batch {
 	ht_set *set;
 	struct question *questions;
 	size_t n;
-	struct rank *ranks;           /* by index in the roster */
-	struct ht_arena_cache *spare; /* by worker */
+	struct rank *ranks;                  /* by index in the roster */
+	struct ht_arena_cache *arena_caches; /* by worker */
 	bool by_rank;
 	atomic_ullong done; /* bytes of JSON, once per question */
 };
@@ -228,7 +228,7 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, in
 	struct ht_arena scratch;
 	ht_ctx child;
 	ht_ctx_begin_task(batch->ctx, &child);
-	ht_arena_init_cached(&scratch, &batch->spare[i_worker]);
+	ht_arena_init_cached(&scratch, &batch->arena_caches[i_worker]);
 	scratch.cancelled = &batch->ctx->cancelled;
 	run.ctx = &child;
 	run.scratch = &scratch;
@@ -239,7 +239,7 @@ static void compute(struct batch *batch, struct question *q, size_t i_chosen, in
 	run.memo = &batch->ranks[run.i_rank].memo;
 	run.shares_rank = true;
 	/* what is shared dies on the thread of its rank where a rank has one */
-	run.spare = batch->by_rank ? &batch->spare[i_worker] : NULL;
+	run.arena_cache = batch->by_rank ? &batch->arena_caches[i_worker] : NULL;
 	enum ht_status status = ht_attached_of(&child, batch->set, run.i_rank, &run.attached);
 	if (status == HT_OK)
 		status = fill(batch, &run, &q->parts.list[i_chosen]);
@@ -286,7 +286,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 	struct ht_watch watch = { .what = watched, .done = &batch->done };
 	batch->by_rank = n_ranks >= (size_t)ht_ctx_jobs(batch->ctx);
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
-		ht_arena_cache_init(&batch->spare[i], batch->ctx->mem);
+		ht_arena_cache_init(&batch->arena_caches[i], batch->ctx->mem);
 	for (size_t i = 0; i < n_ranks; i++) {
 		struct rank *rank = &batch->ranks[i];
 		*rank = (struct rank){ .n_left = batch->n };
@@ -303,7 +303,7 @@ static enum ht_status look_at_ranks(struct batch *batch)
 		pthread_mutex_destroy(&batch->ranks[i].lock);
 	}
 	for (int i = 0; i < ht_ctx_jobs(batch->ctx); i++)
-		ht_arena_cache_done(&batch->spare[i]);
+		ht_arena_cache_done(&batch->arena_caches[i]);
 	return status;
 }
 
@@ -337,9 +337,9 @@ static enum ht_status answer_together(struct batch *batch)
 	size_t n_ranks = batch->set->roster.n;
 	ht_arena_init(&arena, batch->ctx->mem);
 	batch->ranks = ht_arena_alloc(&arena, (n_ranks + 1) * sizeof *batch->ranks);
-	batch->spare =
-	        ht_arena_alloc(&arena, (size_t)ht_ctx_jobs(batch->ctx) * sizeof *batch->spare);
-	bool ok = batch->ranks && batch->spare;
+	batch->arena_caches = ht_arena_alloc(
+	        &arena, (size_t)ht_ctx_jobs(batch->ctx) * sizeof *batch->arena_caches);
+	bool ok = batch->ranks && batch->arena_caches;
 	enum ht_status status = ok ? look_at_ranks(batch) : ht_fail_nomem(batch->ctx);
 	ht_arena_done(&arena);
 	HT_TRY(status);

@@ -116,6 +116,6 @@ enum ht_status ht_prepare(ht_ctx *ctx, ht_set *set, const struct ht_query *queri
 	/* who looks at the events opens the trace again; the set lives on, and would hold on to what was freed */
 	set->keep_bytes = 0;
 	ht_set_settle(set);
-	ht_mem_drop_spare(ctx->mem);
+	ht_mem_trim(ctx->mem);
 	return status;
 }

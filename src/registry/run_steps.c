@@ -62,11 +62,11 @@ struct job {
 	ht_set *const *sets;
 	struct place *places;
 	size_t n;
-	struct ht_parts *parts;       /* NULL: not wanted */
-	struct ht_parts *calls;       /* parallel to the places; NULL: not wanted */
-	struct ht_arena_cache *spare; /* by worker; NULL: each has one rank at most */
-	atomic_ullong done;           /* bytes of JSON behind the ranks that are done */
-	uint64_t n_bytes;             /* behind all of them */
+	struct ht_parts *parts;              /* NULL: not wanted */
+	struct ht_parts *calls;              /* parallel to the places; NULL: not wanted */
+	struct ht_arena_cache *arena_caches; /* by worker; NULL: each has one rank at most */
+	atomic_ullong done;                  /* bytes of JSON behind the ranks that are done */
+	uint64_t n_bytes;                    /* behind all of them */
 };
 
 /* What was made ahead, or before: no trace is needed for it. */
@@ -123,8 +123,8 @@ static enum ht_status look_at(void *user, size_t i, int i_worker)
 	ht_ctx child;
 	struct ht_arena scratch;
 	ht_ctx_begin_task(parent, &child);
-	if (job->spare)
-		ht_arena_init_cached(&scratch, &job->spare[i_worker]);
+	if (job->arena_caches)
+		ht_arena_init_cached(&scratch, &job->arena_caches[i_worker]);
 	else
 		ht_arena_init(&scratch, child.mem);
 	scratch.cancelled = &parent->cancelled;
@@ -177,15 +177,15 @@ static enum ht_status run_job(ht_ctx *ctx, struct job *job)
 	};
 	if (job->n <= n_workers)
 		return ht_parallel_watched(ctx, job->n, look_at, job, &watch);
-	job->spare = ht_mem_alloc(ctx->mem, n_workers * sizeof *job->spare);
-	if (!job->spare)
+	job->arena_caches = ht_mem_alloc(ctx->mem, n_workers * sizeof *job->arena_caches);
+	if (!job->arena_caches)
 		return ht_fail_nomem(ctx);
 	for (size_t i = 0; i < n_workers; i++)
-		ht_arena_cache_init(&job->spare[i], ctx->mem);
+		ht_arena_cache_init(&job->arena_caches[i], ctx->mem);
 	enum ht_status status = ht_parallel_watched(ctx, job->n, look_at, job, &watch);
 	for (size_t i = 0; i < n_workers; i++)
-		ht_arena_cache_done(&job->spare[i]);
-	ht_mem_free(ctx->mem, job->spare, n_workers * sizeof *job->spare);
+		ht_arena_cache_done(&job->arena_caches[i]);
+	ht_mem_free(ctx->mem, job->arena_caches, n_workers * sizeof *job->arena_caches);
 	return status;
 }
 

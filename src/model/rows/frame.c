@@ -291,8 +291,8 @@ static void keep_frame(struct ht_run *run, struct ht_memo_key key, struct ht_fra
 	size_t n_bytes = (frame->n_rows + frame->n_gpu) * sizeof *frame->rows;
 	if (run->memo->mem->limit || !ht_memo_has_room(run->memo, n_bytes))
 		return;
-	if (run->spare)
-		ht_arena_init_cached(&arena, run->spare);
+	if (run->arena_cache)
+		ht_arena_init_cached(&arena, run->arena_cache);
 	else
 		ht_arena_init(&arena, run->memo->mem);
 	struct ht_frame *kept = ht_arena_alloc(&arena, sizeof *kept);
