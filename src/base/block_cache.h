@@ -29,14 +29,14 @@ struct ht_block_cache {
 	} blocks[HT_BLOCK_CACHE_MAX];
 };
 
-void ht_block_cache_init(struct ht_block_cache *keep);
+void ht_block_cache_init(struct ht_block_cache *cache);
 /* Give everything back to the system. */
-void ht_block_cache_done(struct ht_block_cache *keep);
+void ht_block_cache_done(struct ht_block_cache *cache);
 /* Take a mapped block of n bytes. False, and nothing happens, when that would be more than room bytes in all. */
-bool ht_block_cache_put(struct ht_block_cache *keep, void *block, size_t n, size_t room);
+bool ht_block_cache_put(struct ht_block_cache *cache, void *block, size_t n, size_t room);
 /* A block of n zero bytes, or NULL. */
-void *ht_block_cache_get(struct ht_block_cache *keep, size_t n);
+void *ht_block_cache_get(struct ht_block_cache *cache, size_t n);
 /* Give back to the system what is more than room bytes. */
-void ht_block_cache_trim(struct ht_block_cache *keep, size_t room);
+void ht_block_cache_trim(struct ht_block_cache *cache, size_t room);
 
 #endif

@@ -26,7 +26,7 @@ struct ht_mem *ht_mem_new(void)
 	if (!mem)
 		return NULL;
 	atomic_store(&mem->n_refs, 1);
-	ht_block_cache_init(&mem->keep);
+	ht_block_cache_init(&mem->block_cache);
 	ht_slab_init(&mem->slab);
 	return mem;
 }
@@ -41,7 +41,7 @@ void ht_mem_release(struct ht_mem *mem)
 {
 	if (!mem || atomic_fetch_sub(&mem->n_refs, 1) != 1)
 		return;
-	ht_block_cache_done(&mem->keep);
+	ht_block_cache_done(&mem->block_cache);
 	ht_slab_done(&mem->slab);
 	free(mem);
 }
@@ -88,10 +88,10 @@ static void *raw_alloc(struct ht_mem *mem, size_t n)
 		return foreign_alloc(mem, n);
 	if (n < HT_MEM_MAP_BYTES)
 		return malloc(n ? n : 1);
-	void *kept = KEEPS ? ht_block_cache_get(&mem->keep, n) : NULL;
+	void *kept = KEEPS ? ht_block_cache_get(&mem->block_cache, n) : NULL;
 	if (kept)
 		return kept;
-	ht_block_cache_trim(&mem->keep, room_to_keep(mem));
+	ht_block_cache_trim(&mem->block_cache, room_to_keep(mem));
 	bool is_large = atomic_load_explicit(&mem->now, memory_order_relaxed) > SMALL_BYTES;
 	void *block = KEEPS && is_large ? ht_slab_cut(&mem->slab, n) : NULL;
 	if (block)
@@ -106,7 +106,7 @@ static void raw_free(struct ht_mem *mem, void *block, size_t n)
 		mem->release(mem->allocator, block, n ? n : 1);
 	else if (n < HT_MEM_MAP_BYTES)
 		free(block);
-	else if (!KEEPS || !ht_block_cache_put(&mem->keep, block, n, room_to_keep(mem)))
+	else if (!KEEPS || !ht_block_cache_put(&mem->block_cache, block, n, room_to_keep(mem)))
 		munmap(block, n);
 }
 
@@ -120,7 +120,7 @@ static void *grow_in_place(struct ht_mem *mem, void *block, size_t old_bytes, si
 	bool outgrown = new_bytes > SMALL_BYTES / 8 && old_bytes < new_bytes / 8;
 	if (old_bytes >= HT_MEM_MAP_BYTES && new_bytes >= HT_MEM_MAP_BYTES && !outgrown) {
 		void *grown = mremap(block, old_bytes, new_bytes, MREMAP_MAYMOVE);
-		ht_block_cache_trim(&mem->keep, room_to_keep(mem));
+		ht_block_cache_trim(&mem->block_cache, room_to_keep(mem));
 		/* one that others were moved into before it was kept is more than one mapping: copied */
 		return grown != MAP_FAILED ? grown : NULL;
 	}
@@ -243,7 +243,7 @@ bool ht_mem_move(struct ht_mem *mem, void *to, void *block, size_t n_bytes, size
 
 void ht_mem_trim(struct ht_mem *mem)
 {
-	ht_block_cache_trim(&mem->keep, 0);
+	ht_block_cache_trim(&mem->block_cache, 0);
 	ht_slab_drop(&mem->slab);
 }
 

@@ -24,11 +24,11 @@
 struct ht_mem {
 	atomic_int n_refs;
 	atomic_ullong now, peak;
-	unsigned long long limit;   /* 0: none */
-	atomic_llong fail_in;       /* tests: the n-th allocation from now fails; 0 is off */
-	atomic_bool hit_limit;      /* the last refusal was the limit, not the system */
-	struct ht_block_cache keep; /* freed, and not given back yet */
-	struct ht_slab slab;        /* not used yet */
+	unsigned long long limit;          /* 0: none */
+	atomic_llong fail_in;              /* tests: the n-th allocation from now fails; 0 is off */
+	atomic_bool hit_limit;             /* the last refusal was the limit, not the system */
+	struct ht_block_cache block_cache; /* freed, and not given back yet */
+	struct ht_slab slab;               /* not used yet */
 	/* the user's allocator (ht_ctx_new_with), which all blocks come from and go to; NULL: the system */
 	void *(*allocate)(void *user, size_t n_bytes);
 	void (*release)(void *user, void *block, size_t n_bytes);

@@ -72,7 +72,7 @@ static void keeps_blocks(void **state)
 	for (size_t i = 0; i < 4; i++)
 		ht_mem_free(mem, blocks[i], N);
 	assert_int_equal(mem->now, 0);
-	assert_in_range(mem->keep.bytes, 0, mem->peak / 2);
+	assert_in_range(mem->block_cache.bytes, 0, mem->peak / 2);
 	for (size_t n = HT_MEM_MAP_BYTES; n <= N; n += HT_MEM_MAP_BYTES / 2 + 1) {
 		unsigned char *block = ht_mem_zalloc(mem, n);
 		assert_non_null(block);
@@ -84,11 +84,11 @@ static void keeps_blocks(void **state)
 	/* more in use than ever: nothing is kept beside it */
 	unsigned char *large = ht_mem_alloc(mem, 8 * (size_t)N);
 	assert_non_null(large);
-	assert_int_equal(mem->keep.bytes, 0);
+	assert_int_equal(mem->block_cache.bytes, 0);
 	ht_mem_free(mem, large, 8 * (size_t)N);
 	assert_int_equal(mem->now, 0);
-	ht_block_cache_trim(&mem->keep, 0);
-	assert_int_equal(mem->keep.n, 0);
+	ht_block_cache_trim(&mem->block_cache, 0);
+	assert_int_equal(mem->block_cache.n, 0);
 	ht_mem_release(mem);
 }
 
@@ -100,7 +100,7 @@ static void grows_what_was_moved_into(void **state)
 	struct ht_mem *mem = ht_mem_new();
 	void *peak = ht_mem_alloc(mem, 8 * (size_t)N);
 	ht_mem_free(mem, peak, 8 * (size_t)N);
-	ht_block_cache_trim(&mem->keep, 0);
+	ht_block_cache_trim(&mem->block_cache, 0);
 	unsigned char *to = ht_mem_zalloc(mem, N);
 	unsigned char *from = ht_mem_zalloc(mem, N / 4);
 	/* pages that are there make it another mapping */

@@ -76,7 +76,7 @@ static void let_go_of(struct ht_set *set, size_t i, struct ht_trace *trace)
 	ht_trace_release(trace);
 	/* of a set of which this one was joined: nobody takes blocks from there any more */
 	if (is_forgotten && mem != set->arena.mem)
-		ht_block_cache_trim(&mem->keep, 0);
+		ht_block_cache_trim(&mem->block_cache, 0);
 	ht_mem_release(mem);
 	if (gives_back)
 		ht_mem_give_back();
@@ -208,7 +208,7 @@ void ht_close(ht_set *set)
 	pthread_mutex_destroy(&set->lock);
 	ht_arena_done(&set->arena);
 	ht_mem_free(mem, set, sizeof *set);
-	ht_block_cache_trim(&mem->keep, 0);
+	ht_block_cache_trim(&mem->block_cache, 0);
 	ht_mem_release(mem);
 }
 
