@@ -49,15 +49,15 @@ static void free_facts(struct ht_part *part)
 		ht_table_free(part->facts[k]);
 }
 
-static void free_made(void *user, void *ahead)
+static void free_prefetched(void *user, void *ahead)
 {
 	const struct ahead *a = user;
-	struct prefetched_part *made = ahead;
-	if (made->has_part)
-		free_facts(&made->part);
-	if (made->has_calls)
-		free_facts(&made->calls);
-	ht_mem_free(a->mem, made, sizeof *made);
+	struct prefetched_part *prefetched = ahead;
+	if (prefetched->has_part)
+		free_facts(&prefetched->part);
+	if (prefetched->has_calls)
+		free_facts(&prefetched->calls);
+	ht_mem_free(a->mem, prefetched, sizeof *prefetched);
 }
 
 static void drop_arena_caches(struct ahead *a)
@@ -97,25 +97,25 @@ static uint64_t hash_choice(const struct ht_run *run)
 
 /* What is there after a failure is freed with the rest. */
 static enum ht_status make(struct ahead *a, struct ht_run *run, const struct ht_cached *cached,
-        struct prefetched_part *made)
+        struct prefetched_part *prefetched)
 {
 	HT_TRY(ht_run_read_args(run, a->question.args, a->question.n_args));
 	if (ht_run_wants_facts(run))
 		return HT_OK;
-	made->choice = hash_choice(run);
-	made->two_steps = run->rosters[0]->has_two_steps;
+	prefetched->choice = hash_choice(run);
+	prefetched->two_steps = run->rosters[0]->has_two_steps;
 	if (ht_run_needs_clocks(run)) {
-		made->has_calls = true;
-		HT_TRY(ht_run_fill(run, &ht_calls_analysis, &made->calls));
+		prefetched->has_calls = true;
+		HT_TRY(ht_run_fill(run, &ht_calls_analysis, &prefetched->calls));
 		struct ht_run all = *run;
 		ht_run_set_analysis(&all, &ht_calls_analysis);
-		ht_kept_part_give_new(&all, cached, false, &made->calls);
+		ht_kept_part_give_new(&all, cached, false, &prefetched->calls);
 	}
 	if (!run->chosen[0].n)
 		return HT_OK;
-	made->has_part = true;
-	HT_TRY(ht_run_fill(run, run->analysis, &made->part));
-	ht_kept_part_give_new(run, cached, false, &made->part);
+	prefetched->has_part = true;
+	HT_TRY(ht_run_fill(run, run->analysis, &prefetched->part));
+	ht_kept_part_give_new(run, cached, false, &prefetched->part);
 	return HT_OK;
 }
 
@@ -131,8 +131,8 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	own.number = ht_rank_claim(rank);
 	if (own.number == HT_NO_I64)
 		return HT_OK;
-	struct prefetched_part *made = ht_mem_zalloc(a->mem, sizeof *made);
-	if (!made)
+	struct prefetched_part *prefetched = ht_mem_zalloc(a->mem, sizeof *prefetched);
+	if (!prefetched)
 		return ht_fail_nomem(ctx);
 	ht_arena_init_cached(&scratch, &a->arena_caches[i_worker]);
 	scratch.cancelled = ctx->parent ? &ctx->parent->cancelled : &ctx->cancelled;
@@ -149,26 +149,27 @@ static enum ht_status visit(void *user, ht_ctx *ctx, int i_worker, const struct 
 	ht_run_set_analysis(&run, a->analysis);
 	enum ht_status status = ht_attached_to(ctx, reload, rank->path, &run.attached);
 	if (status == HT_OK)
-		status = make(a, &run, cached, made);
+		status = make(a, &run, cached, prefetched);
 	ht_arena_done(&scratch);
 	if (status == HT_OK)
-		*ret_ahead = made;
+		*ret_ahead = prefetched;
 	else
-		free_made(a, made);
+		free_prefetched(a, prefetched);
 	return status;
 }
 
 /* ---- taking ---- */
 
 static bool fits(
-        const struct ahead *a, const struct prefetched_part *made, const struct ht_run *run)
+        const struct ahead *a, const struct prefetched_part *prefetched, const struct ht_run *run)
 {
 	const struct ht_roster *roster = run->rosters[run->side];
 	/* steps that are named do not depend on what others have */
 	bool same_steps = run->steps[0] || !run->policy->select_rows ||
-	                  made->two_steps == roster->has_two_steps;
-	return made->has_part && run->question && ht_question_same(run->question, &a->question) &&
-	       same_steps && (roster->n > 1 || run->is_partial) && made->choice == hash_choice(run);
+	                  prefetched->two_steps == roster->has_two_steps;
+	return prefetched->has_part && run->question &&
+	       ht_question_same(run->question, &a->question) && same_steps &&
+	       (roster->n > 1 || run->is_partial) && prefetched->choice == hash_choice(run);
 }
 
 bool ht_ahead_take(
@@ -185,12 +186,14 @@ bool ht_ahead_take(
 	struct ht_set *own = (struct ht_set *)(uintptr_t)set;
 	bool is_calls = run->analysis == &ht_calls_analysis, taken = false;
 	pthread_mutex_lock(&own->lock);
-	struct prefetched_part *made = own->kept[i].ahead;
-	struct ht_part *part = !made ? NULL : is_calls ? &made->calls : &made->part;
+	struct prefetched_part *prefetched = own->kept[i].ahead;
+	struct ht_part *part = !prefetched ? NULL
+	                       : is_calls  ? &prefetched->calls
+	                                   : &prefetched->part;
 	if (part && part->rank == number &&
-	        (is_calls ? made->has_calls : fits(own->visitor.user, made, run))) {
+	        (is_calls ? prefetched->has_calls : fits(own->visitor.user, prefetched, run))) {
 		*ret_part = *part;
-		*(is_calls ? &made->has_calls : &made->has_part) = false;
+		*(is_calls ? &prefetched->has_calls : &prefetched->has_part) = false;
 		taken = true;
 	}
 	pthread_mutex_unlock(&own->lock);
@@ -247,7 +250,7 @@ enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sou
 	if (!can_be_ahead(analysis))
 		return ht_open(ctx, sources, n_sources, options, ret_set);
 	HT_TRY(make_ahead(ctx, analysis, q.args, q.n_args, &taken, &a));
-	struct ht_visitor visitor = { a, visit, free_made, free_ahead };
+	struct ht_visitor visitor = { a, visit, free_prefetched, free_ahead };
 	HT_TRY(ht_open_visited(ctx, sources, n_sources, options, &visitor, KEEP_BYTES, &set));
 	drop_arena_caches(a);
 	*ret_set = set;

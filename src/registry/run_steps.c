@@ -312,8 +312,8 @@ struct finish_job {
 
 static enum ht_status fit_clocks(void *user)
 {
-	struct finish_job *t = user;
-	return t->calls ? ht_run_fit_clocks(t->run, t->sets, t->calls) : HT_OK;
+	struct finish_job *finish = user;
+	return finish->calls ? ht_run_fit_clocks(finish->run, finish->sets, finish->calls) : HT_OK;
 }
 
 /* Whether finishing needs clocks that are not kept from a run before. */
@@ -330,11 +330,11 @@ static bool lacks_clocks(struct ht_run *run, ht_set *const *sets)
 enum ht_status ht_run_find_clocks(struct ht_run *run, ht_set *const *sets)
 {
 	struct ht_parts calls = { 0 };
-	struct finish_job t = { .run = run, .sets = sets, .calls = &calls };
+	struct finish_job finish = { .run = run, .sets = sets, .calls = &calls };
 	if (!lacks_clocks(run, sets))
 		return HT_OK;
 	HT_TRY(ht_run_compute(run, sets, NULL, &calls));
-	enum ht_status status = call_watched(run, fit_clocks, &t);
+	enum ht_status status = call_watched(run, fit_clocks, &finish);
 	ht_parts_done(&calls);
 	return status;
 }
@@ -489,10 +489,11 @@ static void make_room(const struct ht_run *run, ht_set *const *sets, const struc
 
 static enum ht_status bring_together(void *user)
 {
-	struct finish_job *t = user;
-	HT_TRY(fit_clocks(t));
-	make_room(t->run, t->sets, t->parts);
-	return make_table(t->run, t->parts, t->run->n_sets == 1 ? t->sets[0] : NULL, &t->table);
+	struct finish_job *finish = user;
+	HT_TRY(fit_clocks(finish));
+	make_room(finish->run, finish->sets, finish->parts);
+	return make_table(finish->run, finish->parts,
+	        finish->run->n_sets == 1 ? finish->sets[0] : NULL, &finish->table);
 }
 
 /* As it was kept; NULL: it was not. */
@@ -527,22 +528,22 @@ static enum ht_status run_analysis(struct ht_run *run, ht_set *const *sets,
 	for (size_t i = 0; i < run->n_sets; i++)
 		HT_TRY(refuse_elsewhere(run->ctx, sets[i]));
 	HT_TRY(ht_run_read_args(run, args, n_args));
-	struct finish_job t = { run, sets, &parts, NULL, NULL };
+	struct finish_job finish = { run, sets, &parts, NULL, NULL };
 	if (run->n_sets == 1)
-		HT_TRY(take_answer(run, sets[0], &t.table));
-	if (t.table) {
-		*ret_table = t.table;
+		HT_TRY(take_answer(run, sets[0], &finish.table));
+	if (finish.table) {
+		*ret_table = finish.table;
 		return HT_OK;
 	}
 	HT_TRY(ht_run_find_facts(run, sets));
 	bool lacks = lacks_clocks(run, sets);
 	HT_TRY(ht_run_compute(run, sets, &parts, lacks ? &calls : NULL));
 	parts.spent = true;
-	t.calls = lacks ? &calls : NULL;
-	enum ht_status status = ht_run_watch_table(run, bring_together, &t, &t.table);
+	finish.calls = lacks ? &calls : NULL;
+	enum ht_status status = ht_run_watch_table(run, bring_together, &finish, &finish.table);
 	parts_done(run->ctx, &parts, &calls);
 	if (status == HT_OK)
-		*ret_table = t.table;
+		*ret_table = finish.table;
 	return status;
 }
 
