@@ -208,7 +208,7 @@ struct ht_found_slow {
 };
 
 /* Steps of ranks without events, as their exporter has them: sums. */
-struct ht_told_steps {
+struct ht_exported_times {
 	int64_t ns, computing_ns, exposed_ns, free_ns;
 };
 
@@ -228,7 +228,7 @@ struct ht_findings {
 	bool knows_waits;  /* exposed communication is split */
 	bool calls_host;   /* ranks communicate by calls of the host */
 	int64_t *waits_ns; /* by part: waiting for ranks that nothing hides; HT_NO_I64: not known */
-	struct ht_told_steps told;
+	struct ht_exported_times exported;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
 	int64_t path_ns, slow_path_ns;       /* sum of the windows; of those of slow steps */

@@ -40,14 +40,14 @@ static void add_step(struct ht_step_times *times, int64_t *values, int64_t rank,
 	times->n_mean = times->n;
 }
 
-static void add_told(struct ht_told_steps *told, const ht_table *steps, size_t row)
+static void add_exported(struct ht_exported_times *exported, const ht_table *steps, size_t row)
 {
 	if (ht_table_is_null(steps, row, HT_FOUND_STEP_COMPUTING_NS))
 		return;
-	ht_sum(&told->ns, ht_table_i64(steps, row, HT_FOUND_STEP_TIME_NS));
-	ht_sum(&told->computing_ns, ht_table_i64(steps, row, HT_FOUND_STEP_COMPUTING_NS));
-	ht_sum(&told->exposed_ns, ht_table_i64(steps, row, HT_FOUND_STEP_EXPOSED_NS));
-	ht_sum(&told->free_ns, ht_table_i64(steps, row, HT_FOUND_STEP_FREE_NS));
+	ht_sum(&exported->ns, ht_table_i64(steps, row, HT_FOUND_STEP_TIME_NS));
+	ht_sum(&exported->computing_ns, ht_table_i64(steps, row, HT_FOUND_STEP_COMPUTING_NS));
+	ht_sum(&exported->exposed_ns, ht_table_i64(steps, row, HT_FOUND_STEP_EXPOSED_NS));
+	ht_sum(&exported->free_ns, ht_table_i64(steps, row, HT_FOUND_STEP_FREE_NS));
 }
 
 /* Row of a step of a rank, HT_NO_I64: it has none such. */
@@ -107,7 +107,7 @@ static enum ht_status find_steps(struct ht_findings *f)
 			        ht_table_i64_or(steps, i, HT_FOUND_STEP_TIME_NS, HT_NO_I64));
 			if (number != HT_NO_I64)
 				numbers[n_numbers++] = number;
-			add_told(&f->told, steps, i);
+			add_exported(&f->exported, steps, i);
 			for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
 				if (!ht_table_is_null(steps, i, HT_FOUND_STEP_ROLES + k))
 					ht_sum(&f->roles[ht_found_host_roles[k]],

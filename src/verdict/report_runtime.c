@@ -42,7 +42,7 @@ static int64_t number(const struct phase_row *p, size_t column)
 	                                                  : ht_table_i64(p->table, p->row, column);
 }
 
-static void say_phase(struct ht_telling *s, const char *phase, const struct phase_row *p)
+static void say_phase(struct ht_report *s, const char *phase, const struct phase_row *p)
 {
 	int64_t n = number(p, HT_SERVING_N), wall = number(p, HT_SERVING_WALL_NS);
 	int64_t requests = number(p, HT_SERVING_REQUESTS), tokens = number(p, HT_SERVING_TOKENS);
@@ -61,10 +61,10 @@ static void say_phase(struct ht_telling *s, const char *phase, const struct phas
 		        HT_NO_I64);
 	ht_finding_event(&f, p->rank, number(p, HT_SERVING_ROW));
 	ht_finding_next(&f, "iterations");
-	ht_tell_line(s, phase, &f);
+	ht_report_line(s, phase, &f);
 }
 
-void ht_tell_serving(struct ht_telling *s)
+void ht_report_serving(struct ht_report *s)
 {
 	static const char *const phases[] = { "decode", "prefill", "mixed" };
 	for (size_t i = 0; i < HT_COUNT(phases); i++) {
@@ -76,7 +76,7 @@ void ht_tell_serving(struct ht_telling *s)
 
 /* ---- compilations ---- */
 
-void ht_tell_recompilations(struct ht_telling *s)
+void ht_report_recompilations(struct ht_report *s)
 {
 	struct ht_finding f = ht_finding("recompilation", HT_STATE_FOUND);
 	const char *id = NULL, *reason = NULL;
@@ -105,5 +105,5 @@ void ht_tell_recompilations(struct ht_telling *s)
 	ht_finding_text(&f, "guard", reason);
 	ht_finding_next(&f, "attribution");
 	ht_finding_arg(&f, "view", "compile");
-	ht_tell_line(s, "recompilation", &f);
+	ht_report_line(s, "recompilation", &f);
 }

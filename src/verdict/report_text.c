@@ -13,7 +13,7 @@
 /* Names of a list. */
 #define N_TOPS 3
 
-const char *ht_tell_name(struct ht_telling *s, const char *name, size_t cells)
+const char *ht_report_name(struct ht_report *s, const char *name, size_t cells)
 {
 	static const char module[] = "nn.Module: ";
 	size_t n = strlen(name), n_kept = 0;
@@ -31,16 +31,16 @@ const char *ht_tell_name(struct ht_telling *s, const char *name, size_t cells)
 	return text;
 }
 
-const char *ht_tell_brief(struct ht_telling *s, const char *name)
+const char *ht_report_brief(struct ht_report *s, const char *name)
 {
-	return ht_tell_name(s, name, HT_TELL_CELLS);
+	return ht_report_name(s, name, HT_REPORT_NAME_CELLS);
 }
 
-void ht_tell_line(struct ht_telling *s, const char *label, const struct ht_finding *f)
+void ht_report_line(struct ht_report *s, const char *label, const struct ht_finding *f)
 {
 	if (ht_finding_row(s->words.arena, f, label, s->table) != HT_OK)
 		ht_words_keep(&s->words, NULL);
-	ht_table_put_known(s->table, HT_TOLD_SAVES_NS, f->upper_bound_ns, HT_NO_I64);
+	ht_table_put_known(s->table, HT_REPORT_SAVES_NS, f->upper_bound_ns, HT_NO_I64);
 }
 
 /* ---- what takes most time ---- */
@@ -56,7 +56,7 @@ static bool has_equal(const char *const *names, size_t n)
 
 /* Each by where it differs from the others, as a table would show them. */
 static enum ht_status tell_apart(
-        struct ht_telling *s, const struct ht_tops *tops, const char **names)
+        struct ht_report *s, const struct ht_tops *tops, const char **names)
 {
 	static const struct ht_column column = { "name", HT_STR, HT_KEY, "name", NULL };
 	ht_ctx *ctx = s->run->ctx;
@@ -65,10 +65,10 @@ static enum ht_status tell_apart(
 	HT_TRY(ht_table_new(ctx, "", &column, 1, &table));
 	for (size_t i = 0; i < tops->n && i < N_TOPS; i++) {
 		ht_table_row(table);
-		ht_table_put_str(table, 0, ht_tell_name(s, tops->list[i].name, SIZE_MAX));
+		ht_table_put_str(table, 0, ht_report_name(s, tops->list[i].name, SIZE_MAX));
 	}
 	enum ht_status status =
-	        ht_brief_make(ctx, table, 0, HT_TELL_CELLS, s->run->scratch, &briefs);
+	        ht_brief_make(ctx, table, 0, HT_REPORT_NAME_CELLS, s->run->scratch, &briefs);
 	for (size_t i = 0; status == HT_OK && i < ht_table_n_rows(table); i++) {
 		const struct ht_brief *brief = &briefs[ht_cells_at(table, 0)->str[i]];
 		names[i] = HT_SAY(s, "%.*s", (int)brief->n, brief->text);
@@ -78,11 +78,11 @@ static enum ht_status tell_apart(
 }
 
 /* Names that differ must not look the same. */
-static void name_tops(struct ht_telling *s, const struct ht_tops *tops, const char **names)
+static void name_tops(struct ht_report *s, const struct ht_tops *tops, const char **names)
 {
 	size_t n = tops->n < N_TOPS ? tops->n : N_TOPS;
 	for (size_t i = 0; i < n; i++)
-		names[i] = ht_tell_brief(s, tops->list[i].name);
+		names[i] = ht_report_brief(s, tops->list[i].name);
 	if (has_equal(names, n) && tell_apart(s, tops, names) != HT_OK)
 		ht_words_keep(&s->words, NULL);
 }
@@ -97,7 +97,7 @@ struct topic {
 	const char *next, *sort;
 };
 
-static void say_tops(struct ht_telling *s, const struct ht_tops *tops, const struct topic *topic)
+static void say_tops(struct ht_report *s, const struct ht_tops *tops, const struct topic *topic)
 {
 	const char *names[N_TOPS];
 	struct ht_finding f = ht_finding(topic->kind, tops->n ? HT_STATE_FOUND : topic->absent);
@@ -123,10 +123,10 @@ static void say_tops(struct ht_telling *s, const struct ht_tops *tops, const str
 	ht_finding_next(&f, topic->next);
 	if (topic->sort)
 		ht_finding_arg(&f, "sort", topic->sort);
-	ht_tell_line(s, topic->kind, &f);
+	ht_report_line(s, topic->kind, &f);
 }
 
-void ht_tell_tops(struct ht_telling *s)
+void ht_report_tops(struct ht_report *s)
 {
 	struct ht_tops *tops = s->f.tops;
 	bool gpu = tops[HT_TOP_OPERATOR].n > 0, host_modules = tops[HT_TOP_MODULE_HOST].n > 0;
@@ -149,7 +149,7 @@ void ht_tell_tops(struct ht_telling *s)
 	say_tops(s, &tops[HT_TOP_COMM], &collectives);
 }
 
-enum ht_status ht_tell_memory(struct ht_telling *s)
+enum ht_status ht_report_memory(struct ht_report *s)
 {
 	static const char *const labels[HT_MEM_N_TOPICS] = { [HT_MEM_TOPIC_PEAK] = "memory peak",
 		[HT_MEM_TOPIC_OOM] = "out of memory",
@@ -164,10 +164,10 @@ enum ht_status ht_tell_memory(struct ht_telling *s)
 	for (int topic = 0; topic < HT_MEM_N_TOPICS; topic++) {
 		f = ht_mem_finding_worst(parts, HT_FOUND_MEMORY, (enum ht_mem_topic)topic, &i_part);
 		if (f.state == HT_STATE_FOUND)
-			ht_tell_line(s, labels[topic], &f);
+			ht_report_line(s, labels[topic], &f);
 	}
 	HT_TRY(ht_mem_finding_ranks(s->run, parts, HT_FOUND_MEMORY, &f));
 	if (f.state == HT_STATE_FOUND)
-		ht_tell_line(s, "memory of ranks", &f);
+		ht_report_line(s, "memory of ranks", &f);
 	return HT_OK;
 }

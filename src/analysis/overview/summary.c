@@ -51,7 +51,7 @@
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-static const struct ht_column columns[] = HT_COLUMN_ENTRIES(HT_TOLD_COLUMNS);
+static const struct ht_column columns[] = HT_COLUMN_ENTRIES(HT_REPORT_COLUMNS);
 
 const struct ht_analysis ht_analysis_summary = {
 	.info = { .name = "summary",
@@ -74,7 +74,7 @@ const struct ht_analysis ht_analysis_summary = {
 
 /* ---- step time, what it is made of, the GPU ---- */
 
-static const char *steps_term(const struct ht_telling *s)
+static const char *steps_term(const struct ht_report *s)
 {
 	return s->f.has_steps ? "of.step_time" : "of.recording";
 }
@@ -86,16 +86,16 @@ static int64_t if_several(size_t n)
 }
 
 /* Of a run without steps: no step time, but how long it was recorded, which the shares below are of. */
-static void say_recording(struct ht_telling *s)
+static void say_recording(struct ht_report *s)
 {
 	struct ht_finding found = ht_finding("recording", HT_STATE_FOUND);
 	ht_finding_next(&found, "steps");
 	ht_finding_value(&found, (double)ht_findings_mean_step(&s->f), "ns");
 	ht_finding_count(&found, "n_ranks", if_several(s->f.parts->n));
-	ht_tell_line(s, "recording", &found);
+	ht_report_line(s, "recording", &found);
 }
 
-static void say_step_time(struct ht_telling *s)
+static void say_step_time(struct ht_report *s)
 {
 	const struct ht_findings *f = &s->f;
 	const struct ht_step_times *host = &f->host, *device = &f->device;
@@ -114,10 +114,10 @@ static void say_step_time(struct ht_telling *s)
 		ht_finding_ns(&found, "most", device->most_ns);
 		ht_finding_count(&found, "longest", slow ? device->number : HT_NO_I64);
 		ht_finding_ns(&found, "host", host->n ? host->median_ns : HT_NO_I64);
-		ht_finding_text(&found, "no_gpu", f->n_devices || f->told.ns ? NULL : "");
+		ht_finding_text(&found, "no_gpu", f->n_devices || f->exported.ns ? NULL : "");
 		ht_finding_event(&found, device->rank, device->row);
 	}
-	ht_tell_line(s, "step time", &found);
+	ht_report_line(s, "step time", &found);
 }
 
 /* Operators that only the exporter lists are no events. */
@@ -136,12 +136,12 @@ static bool has_host(const struct ht_findings *f)
 }
 
 /* What the traces lack for the findings below; no line where they lack nothing. */
-static void say_missing(struct ht_telling *s)
+static void say_missing(struct ht_report *s)
 {
 	const struct ht_findings *f = &s->f;
 	const char *lost = s->run->rosters[0]->loss_note;
 	struct ht_finding found = ht_finding("missing", HT_STATE_FOUND);
-	bool no_gpu = f->device.n && !f->n_devices && !f->told.ns;
+	bool no_gpu = f->device.n && !f->n_devices && !f->exported.ns;
 	const struct ht_finding_item gpu = ht_item("no_gpu_activity", NULL),
 	                             cpu = ht_item("no_cpu_activity", NULL),
 	                             loss = ht_item("lost", lost);
@@ -155,11 +155,11 @@ static void say_missing(struct ht_telling *s)
 	found.severity = HT_NOTE_WARNING;
 	ht_finding_next(&found, "health");
 	if (found.n_items)
-		ht_tell_line(s, "missing", &found);
+		ht_report_line(s, "missing", &found);
 }
 
 /* An event of a part of the device's time: its longest, or the activity that ended the longest gap. */
-static struct ht_event_at part_of_time(const struct ht_telling *s, int column)
+static struct ht_event_at part_of_time(const struct ht_report *s, int column)
 {
 	static const struct {
 		int column, kind;
@@ -190,22 +190,22 @@ static void add_share(struct ht_finding *f, const char *variant, int64_t part, i
 }
 
 /* Steps that only the exporter knows. */
-static void say_exporter_breakdown(struct ht_telling *s)
+static void say_exporter_breakdown(struct ht_report *s)
 {
-	const struct ht_told_steps *told = &s->f.told;
+	const struct ht_exported_times *exported = &s->f.exported;
 	struct ht_finding f = ht_finding("time-breakdown", HT_STATE_FOUND);
 	f.variant = "exporter";
 	ht_finding_next(&f, "steps");
-	add_share(&f, "computing", told->computing_ns, told->ns);
-	add_share(&f, "not_overlapped", told->exposed_ns, told->ns);
-	add_share(&f, "free", told->free_ns, told->ns);
+	add_share(&f, "computing", exported->computing_ns, exported->ns);
+	add_share(&f, "not_overlapped", exported->exposed_ns, exported->ns);
+	add_share(&f, "free", exported->free_ns, exported->ns);
 	ht_finding_share(
-	        &f, ht_ratio(told->computing_ns, told->ns), "of.exporter_steps", HT_NO_I64);
-	ht_tell_line(s, "time breakdown", &f);
+	        &f, ht_ratio(exported->computing_ns, exported->ns), "of.exporter_steps", HT_NO_I64);
+	ht_report_line(s, "time breakdown", &f);
 }
 
 /* Without GPU activity: what the steps go to on the CPU. */
-static void say_host_breakdown(struct ht_telling *s)
+static void say_host_breakdown(struct ht_report *s)
 {
 	static const struct {
 		enum ht_busy role;
@@ -222,10 +222,10 @@ static void say_host_breakdown(struct ht_telling *s)
 		add_share(&f, roles[i].variant, s->f.roles[roles[i].role], sum);
 	if (f.n_items)
 		ht_finding_share(&f, f.items[0].share, steps_term(s), HT_NO_I64);
-	ht_tell_line(s, "time breakdown", &f);
+	ht_report_line(s, "time breakdown", &f);
 }
 
-static void say_breakdown(struct ht_telling *s)
+static void say_breakdown(struct ht_report *s)
 {
 	static const struct {
 		int column;
@@ -259,10 +259,10 @@ static void say_breakdown(struct ht_telling *s)
 		ht_finding_ratio(&f, "span_share", ht_ratio(span, window));
 		ht_finding_text(&f, "span_of", ht_term(steps_term(s)));
 	}
-	ht_tell_line(s, "time breakdown", &f);
+	ht_report_line(s, "time breakdown", &f);
 }
 
-static void say_gpu(struct ht_telling *s)
+static void say_gpu(struct ht_report *s)
 {
 	static const char *const variants[HT_IDLE_N] = { [HT_IDLE_HOST_WAIT] = "host_wait",
 		[HT_IDLE_KERNEL_WAIT] = "kernel_wait",
@@ -288,16 +288,16 @@ static void say_gpu(struct ht_telling *s)
 	ht_finding_event(&f, at.rank, at.row);
 	ht_finding_next(&f, "idle-breakdown");
 	ht_finding_arg(&f, "by", "device");
-	ht_tell_line(s, "GPU", &f);
+	ht_report_line(s, "GPU", &f);
 }
 
 /* Where shapes were recorded. */
-static void say_efficiency(struct ht_telling *s)
+static void say_efficiency(struct ht_report *s)
 {
 	struct ht_use_sum sum = ht_use_sum(s->f.parts, 0, HT_FOUND_USE);
 	struct ht_finding f = ht_use_finding(&sum);
 	if (s->f.n_devices && sum.n_ranks)
-		ht_tell_line(s, "efficiency", &f);
+		ht_report_line(s, "efficiency", &f);
 }
 
 /* ---- what bounds it ---- */
@@ -413,7 +413,7 @@ static void find_parts(const struct ht_findings *f, struct part *parts)
 	parts[BOUND_BETWEEN].usual_ns = f->between_ns - f->slow_between_ns;
 }
 
-static const char *bound_text(struct ht_telling *s, const struct part *part)
+static const char *bound_text(struct ht_report *s, const struct part *part)
 {
 	switch (part->bound) {
 	case BOUND_HOST: return ht_term("bound.cpu");
@@ -435,8 +435,7 @@ static const char *bound_text(struct ht_telling *s, const struct part *part)
 	return "";
 }
 
-static void set_bound_next(
-        const struct ht_telling *s, const struct part *part, struct ht_finding *f)
+static void set_bound_next(const struct ht_report *s, const struct part *part, struct ht_finding *f)
 {
 	static const char *const verbs[N_BOUNDS] = { [BOUND_HOST] = "critical-path",
 		[BOUND_DATA] = "steps",
@@ -462,7 +461,7 @@ static bool is_of_steps(const struct ht_findings *f)
 
 /* What most of it is. */
 static void add_main_part(
-        struct ht_telling *s, const struct part *part, int64_t path_ns, struct ht_finding *f)
+        struct ht_report *s, const struct part *part, int64_t path_ns, struct ht_finding *f)
 {
 	if (!part->of)
 		return;
@@ -470,8 +469,8 @@ static void add_main_part(
 	int64_t whole = part->of->ns - part->of->slow_ns;
 	if (!most->name && part->bound != BOUND_HOST)
 		return;
-	ht_finding_text(
-	        f, "hot", most->name ? ht_tell_brief(s, most->name) : ht_term("outside_operators"));
+	ht_finding_text(f, "hot",
+	        most->name ? ht_report_brief(s, most->name) : ht_term("outside_operators"));
 	ht_finding_ratio(f, "hot_share", ht_ratio(most->ns, path_ns));
 	ht_finding_text(f, "hot_of", ht_term(is_of_steps(&s->f) ? "of.step_time" : "of.the_path"));
 	ht_finding_text(f, "spread", ht_ratio(most->ns, whole) < WORTH_NAMING ? "" : NULL);
@@ -479,7 +478,7 @@ static void add_main_part(
 
 /* in_slow: of all steps, so that what slow ones have counts where it is more; else of the others. */
 static struct ht_event_at part_evidence(
-        const struct ht_telling *s, const struct part *part, bool in_slow)
+        const struct ht_report *s, const struct part *part, bool in_slow)
 {
 	if (part->bound == BOUND_RANK) {
 		struct ht_straggler_cause cause =
@@ -537,7 +536,7 @@ static int64_t usual_launch_ns(const struct part *parts)
 
 /* What comes second by what it saves may have more of the path than the first: then its savings say why. */
 static void add_second(
-        struct ht_telling *s, const struct part *second, int64_t first_ns, struct ht_finding *found)
+        struct ht_report *s, const struct part *second, int64_t first_ns, struct ht_finding *found)
 {
 	int64_t whole = usual_whole_ns(&s->f);
 	if (ht_ratio(second->usual_ns, whole) < WORTH_NAMING)
@@ -548,7 +547,7 @@ static void add_second(
 		ht_finding_ratio(found, "second_saves", ht_ratio(usually_saves_ns(second), whole));
 }
 
-static void say_bound(struct ht_telling *s, const struct part *parts)
+static void say_bound(struct ht_report *s, const struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
 	struct ht_finding found = ht_finding("bound-by", HT_STATE_FOUND);
@@ -558,7 +557,7 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 		                : f->device.n   ? "no_cpu"
 		                                : "no_events";
 		ht_finding_next(&found, "health");
-		ht_tell_line(s, "bound by", &found);
+		ht_report_line(s, "bound by", &found);
 		return;
 	}
 	double inferred = ht_ratio(inferred_ns(f), f->path_ns);
@@ -581,12 +580,12 @@ static void say_bound(struct ht_telling *s, const struct part *parts)
 	ht_finding_ratio(&found, "inferred", inferred < 0.5 ? NAN : inferred);
 	ht_finding_event(&found, at.rank, at.row);
 	set_bound_next(s, &parts[0], &found);
-	ht_tell_line(s, "bound by", &found);
+	ht_report_line(s, "bound by", &found);
 }
 
 /* What slow steps have more of. */
 static void add_slow_cause(
-        struct ht_telling *s, const struct ht_slow_cause *cause, struct ht_finding *found)
+        struct ht_report *s, const struct ht_slow_cause *cause, struct ht_finding *found)
 {
 	const struct ht_findings *f = &s->f;
 	const struct ht_path_name *slow = cause->of ? &cause->of->slow : NULL;
@@ -603,7 +602,7 @@ static void add_slow_cause(
 	part.bound = bounds[cause->of - f->path];
 	ht_finding_text(found, "cause", bound_text(s, &part));
 	ht_finding_ns(found, "more", cause->ns);
-	const char *name = slow->name                 ? ht_tell_brief(s, slow->name)
+	const char *name = slow->name                 ? ht_report_brief(s, slow->name)
 	                   : part.bound == BOUND_HOST ? ht_term("outside_operators")
 	                                              : NULL;
 	int64_t n_slow = (int64_t)(f->slow.n - f->slow.n_echoes),
@@ -618,7 +617,7 @@ static void add_slow_cause(
 }
 
 /* Steps that are not like the others; no line where there are none. */
-static void say_slow_steps(struct ht_telling *s)
+static void say_slow_steps(struct ht_report *s)
 {
 	const struct ht_findings *f = &s->f;
 	struct ht_slow_cause cause = ht_findings_slow_cause(f);
@@ -644,7 +643,7 @@ static void say_slow_steps(struct ht_telling *s)
 		ht_finding_event(&found, cause.of->slow.rank, cause.of->slow.row);
 	ht_finding_next(&found, "steps");
 	ht_finding_arg(&found, "sort", "-total_ns");
-	ht_tell_line(s, "slow steps", &found);
+	ht_report_line(s, "slow steps", &found);
 }
 
 static int by_savings(const void *left, const void *right)
@@ -656,7 +655,7 @@ static int by_savings(const void *left, const void *right)
 }
 
 static void add_saving(
-        struct ht_telling *s, const struct part *part, bool launches, struct ht_finding *found)
+        struct ht_report *s, const struct part *part, bool launches, struct ht_finding *found)
 {
 	const struct ht_findings *f = &s->f;
 	if (ht_ratio(part->saves_ns, whole_ns(f)) < WORTH_A_WORD)
@@ -671,7 +670,7 @@ static void add_saving(
 	ht_finding_event(found, item.at.rank, item.at.row);
 }
 
-static void say_savings(struct ht_telling *s, struct part *parts)
+static void say_savings(struct ht_report *s, struct part *parts)
 {
 	const struct ht_findings *f = &s->f;
 	struct ht_finding found = ht_finding("savings", HT_STATE_UNKNOWN);
@@ -699,10 +698,10 @@ static void say_savings(struct ht_telling *s, struct part *parts)
 		ht_finding_text(&found, "steps", f->has_steps ? "" : NULL);
 		ht_finding_ns(&found, "mean", f->slow.n ? ht_findings_mean_step(f) : HT_NO_I64);
 	}
-	ht_tell_line(s, "savings", &found);
+	ht_report_line(s, "savings", &found);
 }
 
-static void say_slow_rank(struct ht_telling *s)
+static void say_slow_rank(struct ht_report *s)
 {
 	const struct ht_findings *f = &s->f;
 	struct ht_finding found = ht_finding("slow-rank", HT_STATE_UNKNOWN);
@@ -718,20 +717,20 @@ static void say_slow_rank(struct ht_telling *s)
 	} else if (f->compares) {
 		found = ht_straggler_nobody(&f->stragglers);
 	}
-	ht_tell_line(s, "slow rank", &found);
+	ht_report_line(s, "slow rank", &found);
 }
 
 /* Lines of memory snapshots, the peak always and the others where there is something; then notes. */
-static enum ht_status end_lines(struct ht_telling *s)
+static enum ht_status end_lines(struct ht_report *s)
 {
-	HT_TRY(ht_tell_memory(s));
+	HT_TRY(ht_report_memory(s));
 	if (s->words.no_memory)
 		return ht_fail_nomem(s->run->ctx);
 	HT_TRY(ht_findings_note(s->run, s->table));
 	return ht_clocks_note_odd(s->run, s->table);
 }
 
-static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts)
+static enum ht_status say_all(struct ht_report *s, const struct ht_parts *parts)
 {
 	struct part bounds[N_BOUNDS];
 	HT_TRY(ht_findings_make(s->run, parts, &s->f));
@@ -739,14 +738,14 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 		return end_lines(s);
 	find_parts(&s->f, bounds);
 	qsort(bounds, N_BOUNDS, sizeof *bounds, by_bound);
-	ht_tell_serving(s);
+	ht_report_serving(s);
 	say_missing(s);
 	(s->f.device.n && !s->f.has_steps ? say_recording : say_step_time)(s);
 	say_slow_steps(s);
-	ht_tell_recompilations(s);
+	ht_report_recompilations(s);
 	if (s->f.n_devices)
 		say_breakdown(s);
-	else if (s->f.told.ns > 0)
+	else if (s->f.exported.ns > 0)
 		say_exporter_breakdown(s);
 	else
 		say_host_breakdown(s);
@@ -755,13 +754,13 @@ static enum ht_status say_all(struct ht_telling *s, const struct ht_parts *parts
 	say_bound(s, bounds);
 	say_savings(s, bounds);
 	say_slow_rank(s);
-	ht_tell_tops(s);
+	ht_report_tops(s);
 	return end_lines(s);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
-	struct ht_telling s = { .run = run, .table = table, .words = { .arena = run->scratch } };
+	struct ht_report s = { .run = run, .table = table, .words = { .arena = run->scratch } };
 	HT_TRY(ht_frame_set_method(run, table, "key findings, with evidence"));
 	ht_table_set_prose(table);
 	return say_all(&s, parts);
