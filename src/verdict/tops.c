@@ -318,7 +318,7 @@ static enum ht_status add_backward(
 	for (size_t i = 0; i < tree.n; i++) {
 		const struct ht_op_node *node = &tree.nodes[i];
 		if (node->is_counted && chosen[node->row] && a->modules[node->row] != HT_NONE &&
-		        a->module_ways[node->row] == HT_AUTOGRAD_LINK_FORWARD)
+		        a->module_links[node->row] == HT_AUTOGRAD_LINK_FORWARD)
 			add_part(t, HT_TOP_MODULE_HOST, a->module_texts[a->modules[node->row]],
 			        node->host_self_ns, node->row, 0);
 	}

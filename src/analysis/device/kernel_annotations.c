@@ -306,7 +306,7 @@ static enum ht_status label(struct ht_run *run, const struct ht_frame *frame,
 		const struct ht_work *w = &work->items[i];
 		list[i] = (struct labelled){ .name = ht_str(t, t->name[w->row]),
 			.stack = found[i].stack,
-			.via = ht_autograd_link_name((enum ht_autograd_link)found[i].way),
+			.via = ht_autograd_link_name((enum ht_autograd_link)found[i].link),
 			.dur_ns = w->end - w->start,
 			.count = 1 };
 		if (found[i].row != HT_NONE)

@@ -19,7 +19,7 @@ bool ht_annotation_is_step(const struct ht_trace *trace, uint32_t row);
 struct ht_annotated {
 	const char *stack; /* "outer / inner", NULL when there is none; lives in scratch */
 	uint32_t row;      /* the innermost annotation, HT_NONE when there is none */
-	uint8_t way;       /* enum ht_autograd_link: how it was found */
+	uint8_t link;      /* enum ht_autograd_link: how it was found */
 };
 
 /* The annotations around each of the rows: host rows by their thread and the one that waits for them, GPU

@@ -31,7 +31,7 @@ static bool is_module(const struct ht_trace *t, uint32_t row, const void *user)
 
 /* The module of a host row and how it was found. */
 static uint32_t choose_module(const struct ht_attribution *a, const uint32_t *nearest, uint32_t row,
-        enum ht_autograd_link *ret_way)
+        enum ht_autograd_link *ret_link)
 {
 	const struct ht_trace *t = a->trace;
 	uint32_t own = nearest[row], forward = ht_autograd_forward(&a->autograd, row);
@@ -40,12 +40,12 @@ static uint32_t choose_module(const struct ht_attribution *a, const uint32_t *ne
 	/* a module inside a backward row has that row's forward operator itself */
 	bool called_again = on_thread && ht_autograd_forward(&a->autograd, own) != HT_NONE;
 	if (of_forward != HT_NONE && !called_again) {
-		*ret_way = HT_AUTOGRAD_LINK_FORWARD;
+		*ret_link = HT_AUTOGRAD_LINK_FORWARD;
 		return of_forward;
 	}
-	*ret_way = own == HT_NONE ? HT_AUTOGRAD_LINK_NONE
-	           : on_thread    ? HT_AUTOGRAD_LINK_LAUNCH
-	                          : HT_AUTOGRAD_LINK_BACKWARD;
+	*ret_link = own == HT_NONE ? HT_AUTOGRAD_LINK_NONE
+	            : on_thread    ? HT_AUTOGRAD_LINK_LAUNCH
+	                           : HT_AUTOGRAD_LINK_BACKWARD;
 	return own;
 }
 
@@ -85,18 +85,18 @@ static enum ht_status find_modules(
 	const struct ht_trace *t = a->trace;
 	uint32_t *nearest = NULL;
 	uint32_t *modules = ht_arena_alloc(run->scratch, (t->n_kind + 1) * sizeof *modules);
-	uint8_t *ways = ht_arena_alloc(run->scratch, t->n_kind + 1);
-	if (!modules || !ways)
+	uint8_t *links = ht_arena_alloc(run->scratch, t->n_kind + 1);
+	if (!modules || !links)
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_inside_nearest(run, t, &a->autograd, match, user, &nearest));
 	for (uint32_t row = 0; row < ht_n_events(t); row++) {
-		enum ht_autograd_link way = HT_AUTOGRAD_LINK_NONE;
+		enum ht_autograd_link link = HT_AUTOGRAD_LINK_NONE;
 		uint32_t at = place_of(t, row);
-		modules[row] = at == HT_NONE ? HT_NONE : choose_module(a, nearest, at, &way);
-		ways[row] = (uint8_t)way;
+		modules[row] = at == HT_NONE ? HT_NONE : choose_module(a, nearest, at, &link);
+		links[row] = (uint8_t)link;
 	}
 	a->modules = modules;
-	a->module_ways = ways;
+	a->module_links = links;
 	return spell_modules(run, a, match, user, nearest);
 }
 

@@ -24,9 +24,9 @@ struct ht_attribution {
 	const struct ht_trace *trace;
 	struct ht_autograd autograd;
 	const struct ht_annotated *annotations; /* by row, steps included; NULL: not asked for */
-	const uint32_t *modules;    /* by row: the innermost module; NULL: not asked for */
-	const uint8_t *module_ways; /* by row: enum ht_autograd_link */
-	const char **module_texts;  /* by row of a module: "outer / inner" */
+	const uint32_t *modules;     /* by row: the innermost module; NULL: not asked for */
+	const uint8_t *module_links; /* by row: enum ht_autograd_link */
+	const char **module_texts;   /* by row of a module: "outer / inner" */
 };
 
 /* parts: what to answer; nothing when 0. Memory in scratch. */

@@ -382,7 +382,7 @@ static void read_annotation(const struct ht_event_column *c, uint32_t row, struc
 	if (c->field == ANNOTATION_STACK)
 		read_text(v, found->stack);
 	else if (c->field == ANNOTATION_VIA)
-		read_text(v, ht_autograd_link_name((enum ht_autograd_link)found->way));
+		read_text(v, ht_autograd_link_name((enum ht_autograd_link)found->link));
 	else if (found->row != HT_NONE)
 		set_string(t, t->name[found->row], v);
 }
@@ -393,7 +393,7 @@ static void read_module(const struct ht_event_column *c, uint32_t row, struct ht
 	if (!a->modules)
 		return;
 	if (c->field == MODULE_VIA)
-		read_text(v, ht_autograd_link_name((enum ht_autograd_link)a->module_ways[row]));
+		read_text(v, ht_autograd_link_name((enum ht_autograd_link)a->module_links[row]));
 	else if (a->modules[row] != HT_NONE)
 		read_text(v, a->module_texts[a->modules[row]]);
 }

@@ -106,8 +106,8 @@ static uint32_t backward_of(const struct grouper *g, const struct ht_op_node *no
 	const struct ht_attribution *a = &g->attribution;
 	uint32_t module = a->modules[node->row];
 	if (module != HT_NONE)
-		return a->module_ways[node->row] == HT_AUTOGRAD_LINK_FORWARD ? g->stacks.of[module]
-		                                                             : HT_NONE;
+		return a->module_links[node->row] == HT_AUTOGRAD_LINK_FORWARD ? g->stacks.of[module]
+		                                                              : HT_NONE;
 	if (node->parent != HT_NONE)
 		return g->backward[node->parent];
 	return accumulates(g->t, node->row) ? before : HT_NONE;

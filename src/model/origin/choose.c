@@ -368,7 +368,7 @@ enum ht_status ht_recorded_site(struct ht_chooser *c, const struct ht_trace *t, 
 		.op_trace = op == HT_NONE ? NULL : t,
 		.op_row = op,
 		.is_backward = module != HT_NONE &&
-		               twin->modules.module_ways[row] == HT_AUTOGRAD_LINK_FORWARD,
+		               twin->modules.module_links[row] == HT_AUTOGRAD_LINK_FORWARD,
 	};
 	if (!ret_site->module && op != HT_NONE)
 		HT_TRY(ht_hierarchy_of(c->run, t, op, &ret_site->module));

@@ -123,7 +123,7 @@ static enum ht_status make(struct ht_run *run, const void *of, void *ret_value)
 	if (*(const bool *)of) {
 		HT_TRY(ht_attribution_make(run, run->trace, HT_ATTRIBUTE_MODULES, &attribution));
 		origins.modules = attribution.modules;
-		origins.module_ways = attribution.module_ways;
+		origins.module_links = attribution.module_links;
 		HT_TRY(ht_named_modules_make(run, attribution.modules != NULL, &origins.named));
 		origins.module_texts = attribution.module_texts;
 		if (origins.calls)

@@ -174,10 +174,10 @@ static enum ht_status read_annotations(
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t row = a.modules[t->gpu[i].row];
-		uint8_t way = a.module_ways[t->gpu[i].row];
-		is_backward[i] = way == HT_AUTOGRAD_LINK_FORWARD;
+		uint8_t link = a.module_links[t->gpu[i].row];
+		is_backward[i] = link == HT_AUTOGRAD_LINK_FORWARD;
 		/* that a thread waits for a backward pass, inside an annotation, says nothing of its modules */
-		if (way == HT_AUTOGRAD_LINK_BACKWARD)
+		if (link == HT_AUTOGRAD_LINK_BACKWARD)
 			continue;
 		texts[i] = row == HT_NONE ? NULL : a.module_texts[row];
 	}

@@ -170,7 +170,7 @@ static void take_around(const struct ht_origins *o, size_t i_gpu, struct ht_orig
 	if (module != HT_NONE) {
 		origin->module = o->module_texts[module];
 		origin->module_confidence = 1;
-		origin->module_via = o->module_ways[row] == HT_AUTOGRAD_LINK_FORWARD
+		origin->module_via = o->module_links[row] == HT_AUTOGRAD_LINK_FORWARD
 		                             ? HT_MODULE_VIA_BACKWARD
 		                             : HT_MODULE_VIA_FRAMES;
 		return;

@@ -105,7 +105,7 @@ struct ht_origins {
 	        *why; /* by attachment: why it explains nothing; NULL: it does, or was not needed */
 	const uint32_t
 	        *modules; /* by row, as row_owners.h has them; NULL: none, or not asked for */
-	const uint8_t *module_ways;
+	const uint8_t *module_links;
 	const char *const *module_texts;
 	struct ht_own_lines own;
 	const uint32_t *lines; /* by row: ht_lines_make */

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *ht_autograd_link_name(enum ht_autograd_link way)
+const char *ht_autograd_link_name(enum ht_autograd_link link)
 {
 	static const char *const names[] = { NULL, "launch", "backward", "forward", "gpu" };
-	return names[way];
+	return names[link];
 }
 
 struct build {

@@ -56,6 +56,6 @@ enum ht_autograd_link {
 	HT_AUTOGRAD_LINK_GPU,      /* drawn on the GPU, over the work */
 };
 /* "launch", "backward", "forward", "gpu"; NULL for none. */
-const char *ht_autograd_link_name(enum ht_autograd_link way);
+const char *ht_autograd_link_name(enum ht_autograd_link link);
 
 #endif
