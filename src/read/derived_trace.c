@@ -14,7 +14,7 @@
 bool ht_derived_trace_source(struct ht_arena *arena, const char *path, const char *text, size_t n,
         const char **ret_source)
 {
-	static const char start[] = "{\"" HT_MADE_FROM_KEY "\":\"";
+	static const char start[] = "{\"" HT_DERIVED_FROM_KEY "\":\"";
 	const size_t n_start = sizeof start - 1;
 	*ret_source = NULL;
 	if (n < n_start || memcmp(text, start, n_start) != 0)

@@ -38,9 +38,9 @@ struct entry {
 	struct ht_found found;
 	dev_t device;
 	ino_t inode;
-	int64_t part;          /* of a file of several ranks, else HT_NO_RANK */
-	size_t i_path;         /* place in the order of paths */
-	const char *made_from; /* the file it was made from by drawing into it; NULL: none */
+	int64_t part;             /* of a file of several ranks, else HT_NO_RANK */
+	size_t i_path;            /* place in the order of paths */
+	const char *derived_from; /* the file it was made from by drawing into it; NULL: none */
 	bool is_dropped;
 };
 
@@ -166,7 +166,7 @@ static enum ht_status add_looked_at(
 	if (n)
 		return HT_OK;
 	HT_TRY(add_entry(finder, path, st->st_dev, st->st_ino));
-	entries_of(finder)[finder->entries.n - 1].made_from = look->made_from;
+	entries_of(finder)[finder->entries.n - 1].derived_from = look->derived_from;
 	return HT_OK;
 }
 
@@ -694,21 +694,22 @@ static bool is_found(const struct finder *finder, const struct stat *st, const s
 }
 
 /* A file that was made from another one here is no rank of its own, unless it was given one. */
-static enum ht_status drop_made(struct finder *finder)
+static enum ht_status drop_derived(struct finder *finder)
 {
 	struct entry *entries = finder->entries.data;
 	size_t n = finder->entries.n;
 	struct stat st;
 	for (size_t i = 0; i < n; i++) {
-		struct entry *made = &entries[i];
-		if (made->is_dropped || !made->made_from || made->found.rank != HT_NO_RANK ||
-		        ht_door_stat(finder->ctx, made->made_from, &st))
+		struct entry *derived = &entries[i];
+		if (derived->is_dropped || !derived->derived_from ||
+		        derived->found.rank != HT_NO_RANK ||
+		        ht_door_stat(finder->ctx, derived->derived_from, &st))
 			continue;
-		made->is_dropped = is_found(finder, &st, made);
-		if (made->is_dropped)
+		derived->is_dropped = is_found(finder, &st, derived);
+		if (derived->is_dropped)
 			HT_TRY(note(
 			        finder, ht_arena_printf(finder->arena, "left out %s: made from %s",
-			                        made->found.path, made->made_from)));
+			                        derived->found.path, derived->derived_from)));
 	}
 	return HT_OK;
 }
@@ -729,7 +730,7 @@ static enum ht_status finish(struct finder *finder, struct ht_discovery *discove
 	if (n)
 		qsort(entries, n, sizeof(*entries), compare_paths);
 	HT_TRY(drop_repeated(finder, &discovery->n_repeated));
-	HT_TRY(drop_made(finder));
+	HT_TRY(drop_derived(finder));
 	discovery->found = ht_arena_alloc(finder->arena, n * sizeof(*discovery->found));
 	discovery->missing = settle(finder, &finder->missing, sizeof(char *));
 	discovery->notes = settle(finder, &finder->notes, sizeof(char *));

@@ -21,7 +21,7 @@ static enum ht_status look_at(ht_ctx *ctx, const char *path, struct ht_arena *ar
 		look->reader = look->reader->look_inside(ctx, path);
 	look->what = look->reader ? look->reader->what
 	                          : ht_sniff_trace(head.text, head.n, head.is_all).what;
-	if (!ht_derived_trace_source(arena, path, head.text, head.n, &look->made_from))
+	if (!ht_derived_trace_source(arena, path, head.text, head.n, &look->derived_from))
 		return ht_fail_nomem(ctx);
 	return HT_OK;
 }

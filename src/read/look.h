@@ -12,7 +12,7 @@ struct ht_look {
 	const char *what;               /* what it is then */
 	bool is_plain;                  /* not compressed */
 	size_t n;                       /* bytes that were looked at */
-	const char *made_from; /* the file it was made from by drawing into it; NULL: none */
+	const char *derived_from; /* the file it was made from by drawing into it; NULL: none */
 };
 
 /* What the file holds; its first bytes are put into the buffer of HT_SNIFF_BYTES. Data damaged from the first byte on count

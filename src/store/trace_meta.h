@@ -36,7 +36,7 @@ struct ht_process_group {
 };
 
 /* The top-level key of a trace that was made by drawing into another: the name of that file. */
-#define HT_MADE_FROM_KEY "holotrace_made_from"
+#define HT_DERIVED_FROM_KEY "holotrace_made_from"
 
 /* A top-level key of the document other than traceEvents, by document and in file order. */
 struct ht_header {

@@ -366,9 +366,9 @@ static void write_open(struct ht_trace_out *out, uint16_t document, const char *
 	const struct ht_trace *t = out->trace;
 	out->file->n_events = 0;
 	ht_emit_char(out->emit, '{');
-	if (out->made_from) {
-		HT_EMIT(out->emit, "\"" HT_MADE_FROM_KEY "\":");
-		ht_emit_string(out->emit, out->made_from, strlen(out->made_from));
+	if (out->derived_from) {
+		HT_EMIT(out->emit, "\"" HT_DERIVED_FROM_KEY "\":");
+		ht_emit_string(out->emit, out->derived_from, strlen(out->derived_from));
 		HT_EMIT(out->emit, ",\n");
 	}
 	for (size_t i = first_header(t, document);

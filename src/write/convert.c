@@ -96,7 +96,7 @@ static const char *source_name(const struct conversion *c, const struct ht_trace
 	if ((!c->options->with_counters && !c->extras) || !strcmp(t->path, "-"))
 		return NULL;
 	for (size_t i = 0; i < t->more->n_headers; i++)
-		if (!strcmp(ht_str(t, t->more->headers[i].key), HT_MADE_FROM_KEY))
+		if (!strcmp(ht_str(t, t->more->headers[i].key), HT_DERIVED_FROM_KEY))
 			return NULL;
 	const char *slash = strrchr(t->path, '/');
 	return slash ? slash + 1 : t->path;
@@ -153,7 +153,7 @@ static enum ht_status write_alone(struct conversion *c, size_t i_trace)
 	const struct ht_trace *trace = NULL;
 	HT_TRY(ht_set_acquire(c->ctx, c->set, i_trace, &trace));
 	struct ht_trace_out out = begin_trace(c, i_trace, trace);
-	out.made_from = source_name(c, trace);
+	out.derived_from = source_name(c, trace);
 	note_times(c, &out);
 	enum ht_status status = write_trace(c, &out, NULL);
 	ht_trace_release(trace);

@@ -117,15 +117,15 @@ static enum ht_status to_message(void *user, const void *bytes, size_t n)
 }
 
 /* The name of a file is a JSON string like all other values. */
-static void put_made_from(struct ht_pft *p, unsigned document)
+static void put_derived_from(struct ht_pft *p, unsigned document)
 {
 	char room[HT_EMIT_PIECE * 2];
 	struct ht_message text = { .mem = p->ctx->mem };
 	struct ht_emit emit;
 	ht_emit_begin(&emit, p->ctx, to_message, &text, room, sizeof room);
-	ht_emit_string(&emit, p->out->made_from, strlen(p->out->made_from));
+	ht_emit_string(&emit, p->out->derived_from, strlen(p->out->derived_from));
 	ht_emit_drain(&emit);
-	put_attribute(p, HT_MADE_FROM_KEY, sizeof HT_MADE_FROM_KEY - 1, text.bytes.data,
+	put_attribute(p, HT_DERIVED_FROM_KEY, sizeof HT_DERIVED_FROM_KEY - 1, text.bytes.data,
 	        text.bytes.n, document * 2);
 	p->failed |= text.failed;
 	ht_message_done(&text);
@@ -164,8 +164,8 @@ static void put_file(struct ht_pft *p, const char *more_header, uint16_t n_docum
 	for (uint32_t i = 0; i < (more_header ? 1 : p->t->meta->n_documents); i++) {
 		if (!more_header && !ht_list_has(wanted, i))
 			continue;
-		if (p->out->made_from)
-			put_made_from(p, p->documents[i]);
+		if (p->out->derived_from)
+			put_derived_from(p, p->documents[i]);
 		put_headers(p, (uint16_t)i, 0);
 		if (more_header)
 			put_more_header(p, more_header);

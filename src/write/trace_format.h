@@ -106,7 +106,7 @@ struct ht_trace_out {
 	const struct ht_pids *pids; /* NULL: as they are; else several traces share a file */
 	const struct ht_row_filter *filter;
 	const struct ht_write_extras *extras; /* NULL: none */
-	const char *made_from;                /* a file to be named at the start; NULL: none */
+	const char *derived_from;             /* a file to be named at the start; NULL: none */
 	/* adds what belongs behind the rows, by ht_write_event */
 	enum ht_status (*add_events)(struct ht_trace_out *out);
 	void *add_user;
