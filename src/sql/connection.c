@@ -147,7 +147,7 @@ int ht_sql_costs(struct ht_sql_session *s, size_t i, const struct ht_row_costs *
 
 /* ---- indexes ---- */
 
-static const char correlations_kind, bounds_kind, ranges_kind, loose_kind;
+static const char correlations_kind, bounds_kind, ranges_kind, trackless_kind;
 
 /* Makes a value in an arena; NULL with the error in the context. */
 typedef void *make_fn(ht_ctx *ctx, const struct ht_trace *trace, struct ht_arena *arena);
@@ -288,9 +288,9 @@ bool ht_sql_wants_ranges(struct ht_sql_session *s, size_t i)
 	       (memo && ht_memo_find(memo, key));
 }
 
-static void *make_loose(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena)
+static void *make_trackless(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *arena)
 {
-	struct ht_sql_loose *loose = ht_arena_alloc(arena, sizeof *loose);
+	struct ht_sql_trackless *trackless = ht_arena_alloc(arena, sizeof *trackless);
 	struct ht_arena scratch;
 	size_t n = 0;
 	ht_arena_init(&scratch, ctx->mem);
@@ -300,7 +300,7 @@ static void *make_loose(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *
 		is_placed[t->track_rows[i]] = 1;
 	for (uint32_t row = 0; is_placed && row < ht_n_events(t); row++)
 		n += !is_placed[row] || (t->flags[row] & HT_EV_BAD_TIME);
-	if (loose && is_placed)
+	if (trackless && is_placed)
 		rows = ht_arena_alloc(arena, (n + 1) * sizeof *rows);
 	for (int placed = 0; rows && placed < 2; placed++)
 		for (uint32_t row = 0; row < ht_n_events(t); row++) {
@@ -308,29 +308,30 @@ static void *make_loose(ht_ctx *ctx, const struct ht_trace *t, struct ht_arena *
 			bool is_odd = placed ? flags & HT_EV_BAD_TIME : !(flags & HT_EV_NO_TS);
 			if (is_placed[row] != placed || !is_odd)
 				continue;
-			rows[loose->n_all++] = row;
-			loose->n_loose += !placed;
+			rows[trackless->n_all++] = row;
+			trackless->n_trackless += !placed;
 		}
 	ht_arena_done(&scratch);
 	if (!rows) {
 		(void)ht_fail_nomem(ctx);
 		return NULL;
 	}
-	loose->rows = rows;
-	return loose;
+	trackless->rows = rows;
+	return trackless;
 }
 
-int ht_sql_loose(struct ht_sql_session *s, size_t i, const struct ht_sql_loose **ret_loose)
+int ht_sql_trackless(
+        struct ht_sql_session *s, size_t i, const struct ht_sql_trackless **ret_trackless)
 {
 	struct ht_sql_rank *rank = &s->ranks[i];
-	const void *loose;
-	if (!rank->loose) {
-		int code = find_or_make(s, i, &loose_kind, make_loose, &loose);
+	const void *trackless;
+	if (!rank->trackless) {
+		int code = find_or_make(s, i, &trackless_kind, make_trackless, &trackless);
 		if (code != SQLITE_OK)
 			return code;
-		rank->loose = loose;
+		rank->trackless = trackless;
 	}
-	*ret_loose = rank->loose;
+	*ret_trackless = rank->trackless;
 	return SQLITE_OK;
 }
 

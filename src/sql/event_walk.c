@@ -432,12 +432,13 @@ static int take_overlap(struct ht_event_walk *w, uint32_t i_track)
 }
 
 /* After all tracks: rows that stand in none. */
-static int take_loose(struct ht_event_walk *w)
+static int take_trackless(struct ht_event_walk *w)
 {
-	const struct ht_sql_loose *loose;
-	int code = ht_sql_loose(w->vtab->common.session, w->i_rank, &loose);
+	const struct ht_sql_trackless *trackless;
+	int code = ht_sql_trackless(w->vtab->common.session, w->i_rank, &trackless);
 	if (code == SQLITE_OK)
-		take_list(w, loose->rows, w->by_ranges ? loose->n_all : loose->n_loose);
+		take_list(w, trackless->rows,
+		        w->by_ranges ? trackless->n_all : trackless->n_trackless);
 	return code;
 }
 
@@ -454,7 +455,7 @@ static int take_track(struct ht_event_walk *w, bool *ret_more)
 	*ret_more = w->i_track <= n_tracks;
 	if (w->i_track >= n_tracks) {
 		w->i_track = n_tracks + 1;
-		return *ret_more ? take_loose(w) : SQLITE_OK;
+		return *ret_more ? take_trackless(w) : SQLITE_OK;
 	}
 	uint32_t i_track = (uint32_t)w->i_track;
 	w->i_track = only ? n_tracks : w->i_track + 1;

@@ -29,9 +29,9 @@ struct ht_sql_kept;
 
 /* Rows with a start that do not stand in their track (metadata, mostly), then those that do and are left out of
  * timelines for their time: what an answer from tracks would miss. */
-struct ht_sql_loose {
+struct ht_sql_trackless {
 	const uint32_t *rows;
-	size_t n_loose, n_all;
+	size_t n_trackless, n_all;
 };
 
 /* What a connection knows of one rank. */
@@ -49,7 +49,7 @@ struct ht_sql_rank {
 	unsigned n_looked;   /* and for correlation ids */
 	const void *bounds;  /* of those (struct ht_row_bounds); NULL: not made yet */
 	struct ht_ranges ranges;
-	const struct ht_sql_loose *loose; /* NULL: not looked for yet */
+	const struct ht_sql_trackless *trackless; /* NULL: not looked for yet */
 };
 
 struct ht_sql_session {
@@ -101,7 +101,8 @@ int ht_sql_correlated(struct ht_sql_session *s, size_t i, int64_t value, struct 
 int ht_sql_ranges(struct ht_sql_session *s, size_t i, const struct ht_ranges **ret_ranges);
 /* Whether to ask the range index: it is there, or enough questions have come to pay for making it. */
 bool ht_sql_wants_ranges(struct ht_sql_session *s, size_t i);
-int ht_sql_loose(struct ht_sql_session *s, size_t i, const struct ht_sql_loose **ret_loose);
+int ht_sql_trackless(
+        struct ht_sql_session *s, size_t i, const struct ht_sql_trackless **ret_trackless);
 
 /* An event id as rank of the roster and row; false when there is no such event. */
 int ht_sql_find_event(

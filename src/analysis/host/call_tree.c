@@ -552,12 +552,12 @@ static enum ht_status add_notes(
 		        "rank %lld: lists end after %d entries with the number of the others; whole "
 		        "shows all",
 		        rank, LIST_MOST));
-	if (f->n_loose_launches || f->n_loose_works)
+	if (f->n_unmatched_launches || f->n_unmatched_works)
 		HT_TRY(ht_table_add_note(table,
 		        "rank %lld: in no row: %zu launches of %.6f ms, %zu device activities of "
 		        "%.6f ms",
-		        rank, f->n_loose_launches, (double)f->loose_launch_ns / 1e6,
-		        f->n_loose_works, (double)f->loose_work_ns / 1e6));
+		        rank, f->n_unmatched_launches, (double)f->unmatched_launch_ns / 1e6,
+		        f->n_unmatched_works, (double)f->unmatched_work_ns / 1e6));
 	if (f->n_shared_correlations)
 		HT_TRY(ht_table_add_warning(table,
 		        "rank %lld: %zu device activities have the correlation of several "

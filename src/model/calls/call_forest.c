@@ -335,7 +335,7 @@ static void mark_taken(struct ht_run *run, const struct ht_forest *f, struct ht_
 }
 
 /* What is in no row. */
-static enum ht_status count_loose(const struct ht_match *m, struct ht_forest *f)
+static enum ht_status count_unmatched(const struct ht_match *m, struct ht_forest *f)
 {
 	const struct ht_trace *t = m->t;
 	bool *taken = ht_arena_alloc(m->run->scratch, f->n_launches + 1);
@@ -358,10 +358,10 @@ static enum ht_status count_loose(const struct ht_match *m, struct ht_forest *f)
 	for (size_t i = 0; i < f->n_launches; i++) {
 		if (taken[i] || f->launches[i].row == HT_NONE)
 			continue;
-		f->n_loose_launches++;
-		ht_sum(&f->loose_launch_ns, f->launches[i].own_ns);
+		f->n_unmatched_launches++;
+		ht_sum(&f->unmatched_launch_ns, f->launches[i].own_ns);
 	}
-	ht_match_loose(m, taken, f);
+	ht_match_count_unmatched(m, taken, f);
 	return HT_OK;
 }
 
@@ -378,7 +378,7 @@ enum ht_status ht_forest_make(struct ht_run *run, const struct ht_frame *frame,
 	HT_TRY(add_rows(&m, &f));
 	HT_TRY(ht_match_launches(&m, &f));
 	HT_TRY(sum_threads(run, &f));
-	HT_TRY(count_loose(&m, &f));
+	HT_TRY(count_unmatched(&m, &f));
 	*ret_forest = f;
 	return HT_OK;
 }

@@ -452,7 +452,7 @@ enum ht_status ht_match_launches(struct ht_match *m, struct ht_forest *f)
 
 /* ---- what is left ---- */
 
-void ht_match_loose(const struct ht_match *m, const bool *taken, struct ht_forest *f)
+void ht_match_count_unmatched(const struct ht_match *m, const bool *taken, struct ht_forest *f)
 {
 	const struct ht_trace *t = m->t;
 	int64_t taken_ns = 0;
@@ -465,8 +465,8 @@ void ht_match_loose(const struct ht_match *m, const bool *taken, struct ht_fores
 		n_taken += f->launches[i].n_works;
 		ht_sum(&taken_ns, f->launches[i].device_ns);
 	}
-	f->n_loose_works = m->n_works - n_taken;
-	f->loose_work_ns = ht_sub_sat(f->work_ns, taken_ns);
+	f->n_unmatched_works = m->n_works - n_taken;
+	f->unmatched_work_ns = ht_sub_sat(f->work_ns, taken_ns);
 	for (size_t i = 0; i < m->n_works; i++) {
 		const struct ht_gpu *gpu = ht_gpu_of_row(t, m->works[i]);
 		if (m->owner[i] != HT_NONE || !gpu || gpu->launch == HT_NONE ||

@@ -24,6 +24,7 @@ enum ht_status ht_match_rows(struct ht_match *match, const bool *in) HT_MUST_USE
 /* List the launches, sorted, with their work. */
 enum ht_status ht_match_launches(struct ht_match *match, struct ht_forest *forest) HT_MUST_USE;
 /* Count the work of launches that no row took. */
-void ht_match_loose(const struct ht_match *match, const bool *taken, struct ht_forest *forest);
+void ht_match_count_unmatched(
+        const struct ht_match *match, const bool *taken, struct ht_forest *forest);
 
 #endif

@@ -61,9 +61,9 @@ struct ht_forest {
 	int64_t slack_ns; /* how far an event may end after what it is inside of */
 	/* what was matched how, and what was not */
 	size_t n_by_correlation, n_by_flow, n_by_op, n_by_external, n_shared_correlations;
-	size_t n_loose_launches, n_loose_works; /* in no row */
-	int64_t loose_launch_ns, loose_work_ns, work_ns;
-	int64_t missed_ns; /* of the loose work, that of calls in categories that were not asked for */
+	size_t n_unmatched_launches, n_unmatched_works; /* in no row */
+	int64_t unmatched_launch_ns, unmatched_work_ns, work_ns;
+	int64_t missed_ns; /* of the unmatched work, that of calls in categories that were not asked for */
 	const char *missed; /* such a category, NULL: none */
 };
 

@@ -363,10 +363,11 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 	int64_t start_ns, dur_ns, type = ht_db_i64(query, N_TYPE, codes[NVTX_RANGE]),
 	                          tid = ht_db_i64(query, N_TID, 0),
 	                          i_domain = ht_db_i64(query, N_DOMAIN, 0);
-	bool is_open, is_range = type == codes[NVTX_RANGE] || type == codes[NVTX_T_RANGE],
-	              is_mark = type == codes[NVTX_MARK] || type == codes[NVTX_T_MARK],
-	              is_loose = type == codes[NVTX_START_END] || type == codes[NVTX_T_START_END];
-	if (!is_range && !is_mark && !is_loose)
+	bool is_open,
+	        is_range = type == codes[NVTX_RANGE] || type == codes[NVTX_T_RANGE],
+	        is_mark = type == codes[NVTX_MARK] || type == codes[NVTX_T_MARK],
+	        is_start_end = type == codes[NVTX_START_END] || type == codes[NVTX_T_START_END];
+	if (!is_range && !is_mark && !is_start_end)
 		return HT_OK;
 	if (!ht_nsys_times(n, query, &start_ns, &dur_ns, &is_open))
 		return HT_OK;
@@ -387,7 +388,7 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 	                  : 'b',
 	        is_op                      ? HT_NSYS_CAT_OP
 	        : is_mark                  ? HT_NSYS_CAT_MARK
-	        : is_loose                 ? HT_NSYS_CAT_RANGE
+	        : is_start_end             ? HT_NSYS_CAT_RANGE
 	        : is_library(domain, text) ? HT_NSYS_CAT_LIBRARY
 	                                   : HT_NSYS_CAT_ANNOTATION,
 	        name);
@@ -395,7 +396,7 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 	ht_row_time(rows, start_ns);
 	if (is_range)
 		ht_row_duration(rows, dur_ns);
-	if (is_loose)
+	if (is_start_end)
 		ht_nsys_put_cell(n, HT_NSYS_RANGE_ID, query, N_RANGE);
 	if (is_op)
 		put_op_args(x, &op);
@@ -403,7 +404,7 @@ static enum ht_status put_row(struct nvtx *x, sqlite3_stmt *query)
 		ht_row_put(rows, x->arg_finished, 0);
 	HT_TRY(put_extras(x, query, domain, text));
 	HT_TRY(ht_nsys_end(n));
-	return is_loose && !is_open ? put_end(x, query, name) : HT_OK;
+	return is_start_end && !is_open ? put_end(x, query, name) : HT_OK;
 }
 
 /* By name, where the file has them; else those that all versions have had. */
