@@ -117,14 +117,16 @@ enum ht_status ht_npu_blocks_put(
 		int64_t cores = is_vector ? r.n_vectors : r.n_cubes;
 		if ((!is_mix && !is_vector && strcmp(core, "AI_CORE") != 0) || !cores)
 			continue;
-		double idle = unused(blocks, cores), beside = is_mix ? unused(mix, r.n_vectors) : 0;
-		int64_t ns = ht_round_sat((double)t->dur_ns[row] * (idle > beside ? idle : beside));
+		double idle = unused(blocks, cores),
+		       vector_idle = is_mix ? unused(mix, r.n_vectors) : 0;
+		int64_t ns = ht_round_sat(
+		        (double)t->dur_ns[row] * (idle > vector_idle ? idle : vector_idle));
 		n_judged++;
-		if (idle <= 0 && beside <= 0)
+		if (idle <= 0 && vector_idle <= 0)
 			continue;
 		if (sum.row == HT_NONE || ns > sum.row_ns) {
-			most_blocks = idle > beside ? blocks : mix;
-			most_cores = idle > beside ? cores : r.n_vectors;
+			most_blocks = idle > vector_idle ? blocks : mix;
+			most_cores = idle > vector_idle ? cores : r.n_vectors;
 		}
 		ht_rule_sum_add(&sum, ns, row, ns);
 	}
