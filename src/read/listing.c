@@ -11,6 +11,7 @@
 #include "read/own_options.h"
 #include "read/part_path.h"
 #include "read/rank_files.h"
+#include "store/rank_numbering.h"
 #include "store/set.h"
 
 #include <inttypes.h>

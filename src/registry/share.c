@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/natural.h"
 #include "hta/hta_facts.h"
+#include "store/rank_numbering.h"
 #include "store/set.h"
 
 #include <stdlib.h>

@@ -80,3 +80,52 @@ enum ht_status ht_rank_numbering_make(ht_ctx *ctx, const struct ht_claim *claims
 	}
 	return HT_OK;
 }
+
+enum ht_status ht_given_check(ht_ctx *ctx, struct ht_arena *arena, const int64_t *given,
+        const char *const *paths, size_t n)
+{
+	struct wish *wishes = ht_arena_alloc(arena, (n + 1) * sizeof *wishes);
+	size_t n_wishes = 0;
+	if (!wishes)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++)
+		if (given[i] != HT_NO_I64)
+			wishes[n_wishes++] = (struct wish){ given[i], i };
+	qsort(wishes, n_wishes, sizeof *wishes, compare_wishes);
+	for (size_t k = 1; k < n_wishes; k++)
+		if (wishes[k].rank == wishes[k - 1].rank)
+			return ht_fail(ctx, HT_USAGE, NULL, -1, "give each file its own rank",
+			        "rank %" PRId64 " is given twice: %s and %s", wishes[k].rank,
+			        paths[wishes[k - 1].i], paths[wishes[k].i]);
+	return HT_OK;
+}
+
+static int compare_numbers(const void *x, const void *y)
+{
+	const struct ht_rank *a = x, *b = y;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+enum ht_status ht_roster_number(ht_ctx *ctx, struct ht_roster *roster, struct ht_arena *arena,
+        struct ht_vec *notes, const size_t **ret_was_at)
+{
+	size_t n = roster->n;
+	size_t *was_at = ht_arena_alloc(arena, (n + 1) * sizeof *was_at);
+	int64_t *numbers = ht_arena_alloc(arena, (n + 1) * sizeof *numbers);
+	struct ht_claim *claims = ht_arena_alloc(arena, (n + 1) * sizeof *claims);
+	if (!was_at || !numbers || !claims)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < n; i++)
+		claims[i] = (struct ht_claim){ roster->ranks[i].path,
+			ht_rank_claim(&roster->ranks[i]) };
+	HT_TRY(ht_rank_numbering_make(ctx, claims, n, arena, notes, numbers));
+	for (size_t i = 0; i < n; i++) {
+		roster->ranks[i].number = numbers[i];
+		roster->ranks[i].offset_ns = (int64_t)i; /* until clocks are chosen */
+	}
+	qsort(roster->ranks, n, sizeof *roster->ranks, compare_numbers);
+	for (size_t i = 0; i < n; i++)
+		was_at[i] = (size_t)roster->ranks[i].offset_ns;
+	*ret_was_at = was_at;
+	return HT_OK;
+}

@@ -75,13 +75,6 @@ enum ht_status ht_rank_describe(const struct ht_trace *trace, const char *path,
 void ht_rank_pack(const struct ht_rank *rank, struct ht_bytes_out *out);
 bool ht_rank_unpack(const char *bytes, size_t n, const char *path, struct ht_arena *arena,
         struct ht_rank *ret_rank);
-/* Refuse a rank that is given to two of n files: HT_USAGE. given has HT_NO_I64 where the user says nothing. */
-enum ht_status ht_given_check(ht_ctx *ctx, struct ht_arena *arena, const int64_t *given,
-        const char *const *paths, size_t n) HT_MUST_USE;
-/* Give every rank its number and bring them into that order; they come in natural order of path. Adds to the
- * notes (const char *, in the arena) what is not as the files say; ret_was_at tells where each was. */
-enum ht_status ht_roster_number(ht_ctx *ctx, struct ht_roster *roster, struct ht_arena *arena,
-        struct ht_vec *notes, const size_t **ret_was_at) HT_MUST_USE;
 /* The same of another set; lists are copied. False when out of memory. */
 bool ht_rank_copy(struct ht_arena *arena, const struct ht_rank *rank, struct ht_rank *ret_rank);
 /* Choose the clock and say what was lost; when all ranks are in. Texts go to the arena. HT_NOMEM without a
