@@ -10,15 +10,19 @@
 
 #include <string.h>
 
-static const struct ht_column columns[] = {
-	{ "et.node", HT_U64, HT_DETAIL, "id of the event's node in the execution trace", NULL },
-	{ "et.node_name", HT_STR, HT_DETAIL, "name of the node", NULL },
-	{ "et.op_schema", HT_STR, HT_DETAIL, "schema of the operator", NULL },
-	{ "et.input_shapes", HT_STR, HT_DETAIL, "shapes of the inputs", NULL },
-	{ "et.input_types", HT_STR, HT_DETAIL, "types of the inputs", NULL },
-	{ "et.output_shapes", HT_STR, HT_DETAIL, "shapes of the outputs", NULL },
-	{ "et.output_types", HT_STR, HT_DETAIL, "types of the outputs", NULL },
-};
+#define CELLS(COLUMN)                                                                              \
+	COLUMN(CELL_NODE, "et.node", HT_U64, HT_DETAIL,                                            \
+	        "id of the event's node in the execution trace", NULL)                             \
+	COLUMN(CELL_NODE_NAME, "et.node_name", HT_STR, HT_DETAIL, "name of the node", NULL)        \
+	COLUMN(CELL_OP_SCHEMA, "et.op_schema", HT_STR, HT_DETAIL, "schema of the operator", NULL)  \
+	COLUMN(CELL_INPUT_SHAPES, "et.input_shapes", HT_STR, HT_DETAIL, "shapes of the inputs",    \
+	        NULL)                                                                              \
+	COLUMN(CELL_INPUT_TYPES, "et.input_types", HT_STR, HT_DETAIL, "types of the inputs", NULL) \
+	COLUMN(CELL_OUTPUT_SHAPES, "et.output_shapes", HT_STR, HT_DETAIL, "shapes of the outputs", \
+	        NULL)                                                                              \
+	COLUMN(CELL_OUTPUT_TYPES, "et.output_types", HT_STR, HT_DETAIL, "types of the outputs",    \
+	        NULL)
+HT_COLUMNS(columns, CELLS);
 
 int ht_et_cell_find(const char *name, struct ht_column *ret_column)
 {
@@ -67,9 +71,13 @@ void ht_et_cell_put(
 		return;
 	}
 	const struct ht_et_node *node = &ht_et_nodes(cells->et)[at];
-	const uint32_t texts[] = { HT_ET_NO_STR, node->name, node->op_schema, node->in.shapes,
-		node->in.types, node->out.shapes, node->out.types };
-	if (!field)
+	const uint32_t texts[HT_COUNT(columns)] = { [CELL_NODE_NAME] = node->name,
+		[CELL_OP_SCHEMA] = node->op_schema,
+		[CELL_INPUT_SHAPES] = node->in.shapes,
+		[CELL_INPUT_TYPES] = node->in.types,
+		[CELL_OUTPUT_SHAPES] = node->out.shapes,
+		[CELL_OUTPUT_TYPES] = node->out.types };
+	if (field == CELL_NODE)
 		ht_table_put_i64(table, column, (int64_t)node->id);
 	else
 		ht_table_put_str(table, column,

@@ -211,7 +211,7 @@ static enum ht_status start(struct result *r)
 			column->sentence, column->unit };
 		status = ht_table_add_column(r->table, &shown);
 		if (status == HT_OK && column->type == HT_RATIO)
-			ht_table_set_bar(r->table, column->name);
+			ht_table_set_bar(r->table, (size_t)i);
 	}
 	ht_names_done(&names);
 	return status;

@@ -14,25 +14,25 @@
 
 enum table { STRINGS, ARG_VALUES, N_TABLES };
 
-static const struct ht_column string_columns[] = {
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "string", HT_I64, HT_KEY, "number of the text in its trace", NULL },
-	{ "text", HT_STR, HT_MEASURE, "a name, category, argument or key of the file, each once",
-	        NULL },
-	{ "n_bytes", HT_BYTES, HT_MEASURE, "its length in UTF-8", NULL },
-};
-enum { STRING_RANK, STRING_NUMBER, STRING_TEXT, STRING_BYTES };
+#define STRING_COLUMNS(COLUMN)                                                                     \
+	COLUMN(STRING_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
+	COLUMN(STRING_NUMBER, "string", HT_I64, HT_KEY, "number of the text in its trace", NULL)   \
+	COLUMN(STRING_TEXT, "text", HT_STR, HT_MEASURE,                                            \
+	        "a name, category, argument or key of the file, each once", NULL)                  \
+	COLUMN(STRING_BYTES, "n_bytes", HT_BYTES, HT_MEASURE, "its length in UTF-8", NULL)
+HT_COLUMNS(string_columns, STRING_COLUMNS);
 
-static const struct ht_column value_columns[] = {
-	{ "id", HT_EVENT, HT_KEY, "the event", NULL },
-	{ "rank", HT_I64, HT_KEY, "rank of the trace", NULL },
-	{ "row", HT_I64, HT_KEY, "position in the file's traceEvents, from 0", NULL },
-	{ "key", HT_STR, HT_KEY, "name of the argument", NULL },
-	{ "type", HT_STR, HT_DETAIL,
-	        "int, float, string, json, bool or null: what it is in the file", NULL },
-	{ "value", HT_SQL_ANY, HT_MEASURE, "its value; lists and objects as JSON", NULL },
-};
-enum { VALUE_ID, VALUE_RANK, VALUE_ROW, VALUE_KEY, VALUE_TYPE, VALUE_VALUE };
+#define VALUE_COLUMNS(COLUMN)                                                                      \
+	COLUMN(VALUE_ID, "id", HT_EVENT, HT_KEY, "the event", NULL)                                \
+	COLUMN(VALUE_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
+	COLUMN(VALUE_ROW, "row", HT_I64, HT_KEY, "position in the file's traceEvents, from 0",     \
+	        NULL)                                                                              \
+	COLUMN(VALUE_KEY, "key", HT_STR, HT_KEY, "name of the argument", NULL)                     \
+	COLUMN(VALUE_TYPE, "type", HT_STR, HT_DETAIL,                                              \
+	        "int, float, string, json, bool or null: what it is in the file", NULL)            \
+	COLUMN(VALUE_VALUE, "value", HT_SQL_ANY, HT_MEASURE,                                       \
+	        "its value; lists and objects as JSON", NULL)
+HT_COLUMNS(value_columns, VALUE_COLUMNS);
 
 static const struct ht_sql_table tables[N_TABLES] = {
 	[STRINGS] = { "strings", "the texts of each trace", string_columns,

@@ -38,7 +38,7 @@ static ht_table *small(ht_ctx *ctx)
 		ht_table_put_f64(t, 2, rows[i].share);
 		ht_table_put_known(t, 3, i ? 12345 : 0, 0);
 	}
-	ht_table_set_bar(t, "share");
+	ht_table_set_bar(t, ht_table_find_column(t, "share"));
 	assert_ok(ht_table_add_note(t, "1 event lost"));
 	assert_ok(ht_table_finish(ctx, t));
 	return t;

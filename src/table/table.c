@@ -207,11 +207,6 @@ bool ht_table_check_failed(const ht_table *table)
 	return table->says_no;
 }
 
-void ht_table_set_bar(ht_table *table, const char *column)
-{
-	table->bar = ht_table_find_column(table, column);
-}
-
 void ht_table_set_prose(ht_table *table)
 {
 	table->prose = table->own_words = true;
@@ -311,6 +306,19 @@ static __attribute__((noinline, cold)) void fail_type(
 	const struct ht_column *meta = &ht_cells_at(table, column)->meta;
 	fail_row(table, "table '%s': column %s is of type %s and was given %s", table->title,
 	        meta->name, ht_type_name(meta->type), given);
+}
+
+void ht_table_fail_cell(ht_table *table, size_t column, const char *what)
+{
+	fail_row(table, "table '%s': column %s (%zu) %s", table->title, column_name(table, column),
+	        column, what);
+}
+
+void ht_table_set_bar(ht_table *table, size_t column)
+{
+	table->bar = column;
+	if (column >= ht_n_columns(table) || ht_cells_at(table, column)->meta.type != HT_RATIO)
+		ht_table_fail_cell(table, column, "is drawn as shares and has none");
 }
 
 /* The types of a column that a put fits, as bits. */

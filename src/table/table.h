@@ -32,8 +32,9 @@ enum ht_status ht_table_add_warning(ht_table *table, const char *format, ...)
 enum ht_status ht_table_put_note(ht_table *table, const struct ht_note *note) HT_MUST_USE;
 /* The check whose answer the table is says no. */
 void ht_table_set_check_failed(ht_table *table);
-/* Column to draw as bar of shares in a terminal, and as chart elsewhere: a ratio column's name. */
-void ht_table_set_bar(ht_table *table, const char *column);
+/* Column to draw as bar of shares in a terminal, and as chart elsewhere. One that is not there, or has no ratios, is a fault
+ * of the analysis, as a put out of place is. */
+void ht_table_set_bar(ht_table *table, size_t column);
 /* Rows are sentences: the first column is a label and the second what is said, both texts. */
 void ht_table_set_prose(ht_table *table);
 
@@ -92,6 +93,8 @@ void ht_table_put_strn(ht_table *table, size_t column, const char *text, size_t 
 void ht_table_put_null(ht_table *table, size_t column);
 void ht_table_put_nulls(ht_table *table, size_t first, size_t end);
 void ht_table_put_nulls_to_end(ht_table *table, size_t first);
+/* A cell of the rows so far was made of what lacks its value: as a put out of place; what says the rest of a sentence. */
+void ht_table_fail_cell(ht_table *table, size_t column, const char *what);
 /* The cell of another finished table, whose column has a type that fits. */
 void ht_table_put_cell(
         ht_table *table, size_t column, const ht_table *source, size_t row, size_t from);

@@ -235,6 +235,27 @@ static void test_outlives_its_context(void **state)
 	(void)state;
 }
 
+/* What is drawn as a bar is a column that is there and has shares. */
+static void test_a_bar_is_a_column_of_shares(void **state)
+{
+	static const struct ht_column columns[] = { { "ns", HT_DURATION, HT_KEY, "ns", NULL },
+		{ "share", HT_RATIO, HT_MEASURE, "share", NULL } };
+	static const char *const messages[] = { "column ns (0) is drawn", NULL,
+		"column none (2) is drawn" };
+	for (size_t i = 0; i < HT_COUNT(messages); i++) {
+		ht_table *t;
+		assert_ok(ht_table_new(*state, "Steps", columns, 2, &t));
+		ht_table_set_bar(t, i);
+		assert_int_equal(ht_table_finish(*state, t), messages[i] ? HT_INTERNAL : HT_OK);
+		if (messages[i])
+			assert_non_null(strstr(ht_error(*state)->message, messages[i]));
+		else
+			assert_int_equal(ht_table_bar(t), i);
+		ht_error_clear(*state);
+		ht_table_free(t);
+	}
+}
+
 static void test_columns_only_before_rows(void **state)
 {
 	static const struct ht_column late = { "late", HT_I64, HT_DETAIL, "late", NULL };
@@ -334,6 +355,7 @@ int main(void)
 		TEST(test_text_is_made_valid_and_stored_once),
 		TEST(test_million_rows),
 		TEST(test_outlives_its_context),
+		TEST(test_a_bar_is_a_column_of_shares),
 		TEST(test_columns_only_before_rows),
 		TEST(test_labels_tell_columns_apart),
 		TEST(test_each_allocation_may_fail),

@@ -93,7 +93,7 @@ static inline ht_table *every_type_table(ht_ctx *ctx)
 	put_row(table, "", 0, 0);
 	put_row(table, "\xc3\xa9t\xc3\xa9 \xff\xe2\x80\xae", INT64_MAX, 1.0 / 3);
 	assert_ok(ht_table_add_note(table, "%d of %s", 3, "<many>"));
-	ht_table_set_bar(table, "share");
+	ht_table_set_bar(table, ht_table_find_column(table, "share"));
 	assert_ok(ht_table_finish(ctx, table));
 	return table;
 }

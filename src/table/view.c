@@ -149,7 +149,7 @@ enum ht_status ht_table_apply_view(ht_ctx *ctx, ht_table *table, const struct ht
 	struct ht_arena arena;
 	ht_arena_init(&arena, ctx->mem);
 	enum ht_status status = HT_OK;
-	/* The last row may still be open when the analysis put fewer cells than columns. */
+	/* A table in the making ends here; a row that is not whole fails it. */
 	if (table->building)
 		status = ht_table_finish(ctx, table);
 	if (status == HT_OK && (view->where || view->sort || view->top || view->offset)) {

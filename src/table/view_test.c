@@ -183,7 +183,7 @@ static void test_all_together_in_their_order(void **state)
 {
 	ht_ctx *ctx = *state;
 	ht_table *t = sample(ctx);
-	ht_table_set_bar(t, "share");
+	ht_table_set_bar(t, ht_table_find_column(t, "share"));
 	struct ht_view view = { .columns = "share,*_ns,name,share",
 		.where = "stream > 0",
 		.sort = "-dur_ns",

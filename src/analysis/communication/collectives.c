@@ -329,7 +329,7 @@ static enum ht_status put_pairs(
 		ht_table_put_f64(table, PAIR_SHARE,
 		        wait_ns > 0 ? (double)pair->wait_ns / (double)wait_ns : NAN);
 	}
-	ht_table_set_bar(table, "share");
+	ht_table_set_bar(table, PAIR_SHARE);
 	return HT_OK;
 }
 
@@ -461,7 +461,7 @@ static enum ht_status put_summary(struct ht_run *run, const struct ht_parts *par
 	double link = link_of(run, parts);
 	for (size_t i = 0; i < n_sums; i++)
 		put_sum(table, &sums[i], link);
-	ht_table_set_bar(table, "wait_share");
+	ht_table_set_bar(table, SUMMARY_WAIT_SHARE);
 	return HT_OK;
 }
 

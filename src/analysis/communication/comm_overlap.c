@@ -56,7 +56,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "overlap over communication; null without any", NULL)
 HT_COLUMNS(columns, COLUMNS);
 
-enum { EXPOSED_WAIT = 9, OVERLAP_SHARE = 11 };
 enum { ROWS, CALLS, GAPS };
 
 static const struct ht_param params[] = {
@@ -296,12 +295,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	size_t n_without = 0;
 	HT_TRY(ht_frame_set_method(run, table, "share of communication time"));
 	for (size_t i = 0; i < parts->n; i++)
-		HT_TRY(ht_exposed_rows(run, &parts->list[i], CALLS, GAPS, EXPOSED_WAIT, table));
+		HT_TRY(ht_exposed_rows(
+		        run, &parts->list[i], CALLS, GAPS, COL_EXPOSED_WAIT_NS, table));
 	for (size_t row = 0; row < ht_table_n_rows(table) && !any; row++)
-		any = !ht_table_is_null(table, row, OVERLAP_SHARE);
-	ht_table_set_bar(table, "overlap_share");
+		any = !ht_table_is_null(table, row, COL_OVERLAP_SHARE);
+	ht_table_set_bar(table, COL_OVERLAP_SHARE);
 	for (size_t row = 0; row < ht_table_n_rows(table); row++)
-		n_without += ht_table_is_null(table, row, EXPOSED_WAIT - 1);
+		n_without += ht_table_is_null(table, row, COL_EXPOSED_NS);
 	if (n_without)
 		HT_TRY(ht_table_add_note(
 		        table, "%zu of %zu ranks have no events", n_without, parts->n));

@@ -602,7 +602,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		for (size_t k = 0; k < ht_table_n_notes(rows); k++)
 			HT_TRY(ht_table_add_note(table, "%s", ht_table_note(rows, k)));
 	}
-	ht_table_set_bar(table, "exposed_share");
+	ht_table_set_bar(table, OVERLAP_COMMUNICATION_SHARE);
 	if (!ht_table_n_rows(table))
 		return ht_table_add_note(
 		        table, "no steps, operators or GPU activity in the traces");

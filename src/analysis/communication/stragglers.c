@@ -227,7 +227,7 @@ static void put_cause(ht_table *table, const struct ht_straggler_cause *cause)
 static void put_rank(
         ht_table *table, const struct ht_stragglers *a, const struct ht_late_rank *rank)
 {
-	int64_t all_ns = ht_table_i64(a->parts->list[rank->i_part].facts[SPAN], 0, 0);
+	int64_t all_ns = ht_table_i64(a->parts->list[rank->i_part].facts[SPAN], 0, SPAN_SPAN_NS);
 	const struct ht_verdict *verdict = &a->verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(a, rank);
 	ht_table_row(table);

@@ -318,10 +318,10 @@ static enum ht_status find_nodes(struct topology *top, const struct ht_parts *pa
 	return HT_OK;
 }
 
-static void put_on(ht_table *table, size_t column, const struct place *on)
+static void put_on(ht_table *table, size_t group, size_t place, const struct place *on)
 {
-	ht_table_put_known(table, column, on->size ? on->first : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(table, column + 1, on->size ? on->place : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, group, on->size ? on->first : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, place, on->size ? on->place : HT_NO_I64, HT_NO_I64);
 }
 
 static void put_rank(ht_table *table, const struct standing *s)
@@ -333,9 +333,9 @@ static void put_rank(ht_table *table, const struct standing *s)
 	ht_table_put_known(table, RANK_STAGE, stage->size ? stage->place : HT_NO_I64, HT_NO_I64);
 	ht_table_put_known(
 	        table, RANK_REPLICA, replica->size ? replica->place : HT_NO_I64, HT_NO_I64);
-	put_on(table, RANK_TENSOR_GROUP, &s->on[HT_AXIS_TENSOR]);
-	put_on(table, RANK_CONTEXT_GROUP, &s->on[HT_AXIS_CONTEXT]);
-	put_on(table, RANK_EXPERT_GROUP, &s->on[HT_AXIS_EXPERT]);
+	put_on(table, RANK_TENSOR_GROUP, RANK_TENSOR_PLACE, &s->on[HT_AXIS_TENSOR]);
+	put_on(table, RANK_CONTEXT_GROUP, RANK_CONTEXT_PLACE, &s->on[HT_AXIS_CONTEXT]);
+	put_on(table, RANK_EXPERT_GROUP, RANK_EXPERT_PLACE, &s->on[HT_AXIS_EXPERT]);
 	ht_table_put_known(table, RANK_DEVICE, s->device, -1);
 }
 

@@ -550,16 +550,15 @@ static const char *change(const struct compare *compare, const struct row *row)
 	return ht_arena_printf(compare->run->scratch, "%s, %s", count, time);
 }
 
-/* The interval, or nulls when nothing is known of noise. */
-static void put_interval(
-        ht_table *table, size_t column, struct compare *compare, const struct ht_gap *gap)
+/* Half of the interval; NAN when nothing is known of noise. */
+static double reach_of(struct compare *compare, const struct ht_gap *gap)
 {
 	/* rows have the same degrees of freedom, and a quantile takes a while */
 	if (gap->df > 0 && gap->df != compare->quantile_df) {
 		compare->quantile_df = gap->df;
 		compare->quantile = ht_student_quantile(MISS, gap->df);
 	}
-	ht_interval_put(table, column, gap, gap->df > 0 ? gap->error * compare->quantile : NAN);
+	return gap->df > 0 ? gap->error * compare->quantile : NAN;
 }
 
 static void put_row(ht_table *table, struct compare *compare, const struct row *row)
@@ -586,7 +585,7 @@ static void put_row(ht_table *table, struct compare *compare, const struct row *
 	ht_table_put_f64(table, ROWS_CONTROL_STEP_NS, row->mean[0]);
 	ht_table_put_f64(table, ROWS_TEST_STEP_NS, row->mean[1]);
 	ht_table_put_f64(table, ROWS_STEP_DIFF_NS, gap.mean);
-	put_interval(table, ROWS_LOW_NS, compare, &gap);
+	ht_interval_put(table, ROWS_LOW_NS, ROWS_HIGH_NS, &gap, reach_of(compare, &gap));
 	ht_table_put_f64(table, ROWS_SHARE, gap.mean / compare->whole[row->place]);
 	ht_table_put_i64(table, ROWS_N_NAMES, row->n_names ? (int64_t)row->n_names : 1);
 }
@@ -610,7 +609,7 @@ static void put_metric(
 		        table, SUMMARY_CONTROL_STEPS + N_OF_SIDE * side, (int64_t)sides[side].n);
 	}
 	ht_table_put_f64(table, SUMMARY_DIFF_NS, gap.mean);
-	put_interval(table, SUMMARY_LOW_NS, compare, &gap);
+	ht_interval_put(table, SUMMARY_LOW_NS, SUMMARY_HIGH_NS, &gap, reach_of(compare, &gap));
 	ht_table_put_f64(
 	        table, SUMMARY_CHANGE_SHARE, sides[0].mean > 0 ? gap.mean / sides[0].mean : NAN);
 }

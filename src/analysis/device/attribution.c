@@ -752,9 +752,10 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	bool is_methods = ht_run_is(run, "view", "methods");
 	HT_TRY(is_methods ? ht_parts_rows(run, parts, 0, 0, table)
 	                  : finish_pooled(run, parts, table));
-	ht_table_set_bar(table, "share");
-	if (is_methods)
+	if (is_methods) {
+		ht_table_set_bar(table, METHOD_SHARE);
 		HT_TRY(tell_names(table));
+	}
 	return ht_table_n_rows(table)
 	               ? HT_OK
 	               : ht_table_add_note(table, "no GPU activities in the selection");

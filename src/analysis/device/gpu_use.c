@@ -26,12 +26,13 @@
 static enum ht_status measure(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define KEY_COLUMNS(COLUMN)                                                                        \
-	COLUMN(KEY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
-	COLUMN(KEY_DEVICE, "device", HT_I64, HT_KEY, "GPU index; null when unknown", NULL)
+#define KEY_COLUMNS(COLUMN, OF)                                                                    \
+	COLUMN(OF##_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(OF##_DEVICE, "device", HT_I64, HT_KEY, "GPU index; null when unknown", NULL)
+enum { KEY_COLUMNS(HT_COLUMN_NUMBER, KEY) };
 
 #define SUMMARY_COLUMNS(COLUMN)                                                                    \
-	KEY_COLUMNS(COLUMN)                                                                        \
+	KEY_COLUMNS(COLUMN, SUMMARY)                                                               \
 	COLUMN(SUMMARY_SPAN_NS, "span_ns", HT_DURATION, HT_MEASURE,                                \
 	        "from the first start to the last end of the chosen GPU activity", NULL)           \
 	COLUMN(SUMMARY_BUSY_SHARE, "busy_share", HT_RATIO, HT_MEASURE,                             \
@@ -52,7 +53,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 HT_COLUMNS(summary, SUMMARY_COLUMNS);
 
 #define BUCKET_COLUMNS(COLUMN)                                                                     \
-	KEY_COLUMNS(COLUMN)                                                                        \
+	KEY_COLUMNS(COLUMN, BUCKET)                                                                \
 	COLUMN(BUCKET_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                             \
 	        "start of the bucket, from the first event of all ranks", NULL)                    \
 	COLUMN(BUCKET_LENGTH_NS, "length_ns", HT_DURATION, HT_DETAIL, "its length", NULL)          \
@@ -60,8 +61,7 @@ HT_COLUMNS(summary, SUMMARY_COLUMNS);
 	        "of the bucket, with anything running on the device", NULL)                        \
 	COLUMN(BUCKET_COMPUTE_SHARE, "compute_share", HT_RATIO, HT_MEASURE,                        \
 	        "of the bucket, with a chosen compute kernel", NULL)
-static const struct ht_column buckets[] = HT_COLUMN_ENTRIES(BUCKET_COLUMNS);
-enum { BUCKET_TS_NS = KEY_DEVICE + 1, BUCKET_LENGTH_NS, BUCKET_BUSY_SHARE, BUCKET_COMPUTE_SHARE };
+HT_COLUMNS(buckets, BUCKET_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary, HT_COUNT(summary) },
@@ -250,6 +250,7 @@ static enum ht_status measure(struct ht_run *run, struct ht_part *part)
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU activity in the selection"));
-	ht_table_set_bar(table, "busy_share");
+	ht_table_set_bar(
+	        table, ht_run_is(run, "view", "series") ? BUCKET_BUSY_SHARE : SUMMARY_BUSY_SHARE);
 	return HT_OK;
 }

@@ -135,7 +135,7 @@ static const struct ht_hint hints[] = {
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	HT_TRY(ht_frame_set_method(run, table, "share of idle time and of the span"));
-	ht_table_set_bar(table, "span_share");
+	ht_table_set_bar(table, COL_SPAN_SHARE);
 	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU activity in the selection"));
 	return run->policy->no_hints
 	               ? HT_OK

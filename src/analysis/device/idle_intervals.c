@@ -39,6 +39,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "three quarters are at most this long", NULL)                                      \
 	COLUMN(COL_MAX_NS, "max_ns", HT_DURATION_F64, HT_MEASURE, "longest gap", NULL)
 HT_COLUMNS(columns, COLUMNS);
+_Static_assert(COL_MAX_NS == COL_COUNT + HT_DESCRIBED_MAX, "what ht_describe_put fills");
 
 static const struct ht_param params[] = {
 	{ "threshold", HT_DURATION, HT_IDLE_THRESHOLD_TEXT,

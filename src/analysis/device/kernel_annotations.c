@@ -350,8 +350,9 @@ static enum ht_status label_kernels(struct ht_run *run, struct ht_part *part)
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
 {
 	HT_TRY(ht_frame_set_method(run, table, "share of summed GPU time"));
-	ht_table_set_bar(table, "share");
+	bool is_single = ht_run_is(run, "group-by", "none");
+	ht_table_set_bar(
+	        table, is_single ? WORKS_SHARE : ht_table_n_columns(table) - N_SUMS + SUM_SHARE);
 	HT_TRY(ht_parts_rows_or(run, parts, table, "no GPU activity in the selection"));
-	return ht_run_is(run, "group-by", "none") ? HT_OK
-	                                          : ht_table_sort(run->ctx, table, "-dur_ns");
+	return is_single ? HT_OK : ht_table_sort(run->ctx, table, "-dur_ns");
 }

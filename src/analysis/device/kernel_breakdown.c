@@ -99,7 +99,6 @@ static const struct ht_schema schemas[] = {
 	COLUMN(GROUP_N_NAMES, "n_names", HT_I64, HT_MEASURE, "names in this row", NULL)            \
 	COLUMN(GROUP_FOLDED, "folded", HT_BOOL, HT_MEASURE, "whether it stands for others", NULL)
 HT_COLUMNS(group_columns, GROUP_COLUMNS);
-enum { TYPE, NAME, COUNT, N_SAMPLES, SUM, MIN, MAX, SQUARES, SQUARES_LOW, N_NAMES, FOLDED };
 
 static const struct ht_param params[] = {
 	{ "by", HT_STR, "rank", "rows per rank, or all ranks pooled with their spread",
@@ -194,15 +193,15 @@ static void put_group(ht_table *table, unsigned type, const struct ht_name_group
 
 static struct ht_name_group get_group(const ht_table *table, size_t row)
 {
-	return (struct ht_name_group){ .name = ht_table_str(table, row, NAME),
-		.count = (uint64_t)ht_table_i64(table, row, COUNT),
-		.n_samples = (uint64_t)ht_table_i64(table, row, N_SAMPLES),
-		.sum_ns = ht_table_i64(table, row, SUM),
-		.min_ns = ht_table_i64(table, row, MIN),
-		.max_ns = ht_table_i64(table, row, MAX),
-		.squares = (unsigned __int128)ht_table_i128(table, row, SQUARES),
-		.n_names = (uint64_t)ht_table_i64(table, row, N_NAMES),
-		.folded = ht_table_i64(table, row, FOLDED) };
+	return (struct ht_name_group){ .name = ht_table_str(table, row, GROUP_NAME),
+		.count = (uint64_t)ht_table_i64(table, row, GROUP_COUNT),
+		.n_samples = (uint64_t)ht_table_i64(table, row, GROUP_N_SAMPLES),
+		.sum_ns = ht_table_i64(table, row, GROUP_SUM_NS),
+		.min_ns = ht_table_i64(table, row, GROUP_MIN_NS),
+		.max_ns = ht_table_i64(table, row, GROUP_MAX_NS),
+		.squares = (unsigned __int128)ht_table_i128(table, row, GROUP_SQUARES_HIGH),
+		.n_names = (uint64_t)ht_table_i64(table, row, GROUP_N_NAMES),
+		.folded = ht_table_i64(table, row, GROUP_FOLDED) };
 }
 
 static enum ht_status add_type(struct ht_run *run, const struct ht_trace *t,
@@ -418,7 +417,7 @@ static enum ht_status group_names(struct ht_run *run, struct ht_part *part)
 
 static bool are_types(const struct ht_part *part)
 {
-	return ht_facts_below(part->facts[0], TYPE, HT_WORK_N_TYPES);
+	return ht_facts_below(part->facts[0], GROUP_TYPE, HT_WORK_N_TYPES);
 }
 
 static enum ht_status collect(
@@ -429,7 +428,7 @@ static enum ht_status collect(
 		size_t first = kernels->n;
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
 			struct ht_name_group g = get_group(facts, row);
-			uint64_t type = ht_table_u64(facts, row, TYPE);
+			uint64_t type = ht_table_u64(facts, row, GROUP_TYPE);
 			HT_TRY(push(run, kernels,
 			        (struct kernel){ g, parts->list[i].rank, 1, g.sum_ns, g.sum_ns, 0,
 			                (uint8_t)type,
@@ -441,11 +440,11 @@ static enum ht_status collect(
 }
 
 /* Of the names of the most expensive rows the one that costs most over all ranks; waits on the device are no work. */
-static enum ht_status add_hint(struct ht_run *run, ht_table *table)
+static enum ht_status add_hint(struct ht_run *run, bool by_all, ht_table *table)
 {
 	enum { LOOKED_AT = 16 };
-	size_t at_name = ht_table_find_column(table, "name"),
-	       at_type = ht_table_find_column(table, "kernel_type");
+	size_t at_name = by_all ? ALL_NAME : RANKS_NAME,
+	       at_type = by_all ? ALL_KERNEL_TYPE : RANKS_KERNEL_TYPE;
 	const char *name = NULL, *type = NULL;
 	double all = ht_hint_total(table, "sum_ns"), most = HT_WORTH_A_HINT * all;
 	for (size_t row = 0; row < ht_table_n_rows(table) && row < LOOKED_AT; row++) {
@@ -489,6 +488,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		put_kernel(run, table, &kernels.items[i]);
 	if (!kernels.n)
 		HT_TRY(ht_table_add_note(table, "no GPU activity in the selection"));
-	ht_table_set_bar(table, "share");
-	return run->policy->no_hints ? HT_OK : add_hint(run, table);
+	ht_table_set_bar(table, options.by_all ? ALL_SHARE : RANKS_SHARE);
+	return run->policy->no_hints ? HT_OK : add_hint(run, options.by_all, table);
 }

@@ -212,7 +212,7 @@ static const struct ht_hint hints[] = {
 
 static bool are_labels(const struct ht_part *part)
 {
-	return ht_facts_below(part->facts[0], 0, N_LABELS);
+	return ht_facts_below(part->facts[0], LABEL_MASK, N_LABELS);
 }
 
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table)
@@ -224,8 +224,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *facts = parts->list[i].facts[0];
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++) {
-			struct label *label = &labels[ht_table_i64(facts, row, 0)];
-			ht_sum(&label->sum_ns, ht_table_i64(facts, row, 1));
+			struct label *label = &labels[ht_table_i64(facts, row, LABEL_MASK)];
+			ht_sum(&label->sum_ns, ht_table_i64(facts, row, LABEL_SUM_NS));
 			label->seen = true;
 		}
 		if (by_rank) {
@@ -237,7 +237,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 		put_labels(run, table, HT_NO_I64, labels);
 	if (!ht_table_n_rows(table))
 		HT_TRY(ht_table_add_note(table, "no GPU activity in the selection"));
-	ht_table_set_bar(table, "share");
+	ht_table_set_bar(table, COL_SHARE);
 	return run->policy->no_hints ? HT_OK
 	                             : ht_hint_largest(run->scratch, table, "sum_ns", "kernel_type",
 	                                       "of.busy_time", hints, HT_COUNT(hints));

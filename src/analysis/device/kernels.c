@@ -242,7 +242,7 @@ static enum ht_status put_groups(
 	for (size_t i = 0; i < ht_pooled_n(p); i++)
 		put_row(p, view_of(run), order[i], sum, table);
 	HT_TRY(ht_frame_set_method(run, table, "sums over kernels and ranks"));
-	ht_table_set_bar(table, "share");
+	ht_table_set_bar(table, ht_table_n_columns(table) - N_MEASURES + MEASURE_SHARE);
 	HT_TRY(ht_table_sort(run->ctx, table, "-total_ns"));
 	if (!ht_pooled_n(p))
 		return ht_table_add_note(

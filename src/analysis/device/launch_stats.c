@@ -120,7 +120,6 @@ static const struct ht_schema schemas[] = {
 	COLUMN(GROUP_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE, "sum", NULL)                       \
 	COLUMN(GROUP_GPU_MAX_NS, "gpu_max_ns", HT_DURATION, HT_MEASURE, "longest", NULL)
 HT_COLUMNS(group_columns, GROUP_COLUMNS);
-enum { NAME, COUNT, N_SHORT, DELAY };
 
 #define COUNTS_COLUMNS(COLUMN)                                                                     \
 	COLUMN(COUNTS_N_LINKED, "n_linked", HT_I64, HT_MEASURE,                                    \
@@ -344,11 +343,12 @@ static int by_delay(const void *left, const void *right)
 
 static struct group get_group(const ht_table *facts, size_t row)
 {
-	struct group group = { ht_table_str(facts, row, NAME), ht_table_i64(facts, row, COUNT),
-		ht_table_i64(facts, row, N_SHORT), { 0 }, { 0 } };
+	struct group group = { ht_table_str(facts, row, GROUP_NAME),
+		ht_table_i64(facts, row, GROUP_COUNT), ht_table_i64(facts, row, GROUP_N_SHORT),
+		{ 0 }, { 0 } };
 	for (size_t k = 0; k < 3; k++) {
-		group.sum_ns[k] = ht_table_i64(facts, row, DELAY + 2 * k);
-		group.max_ns[k] = ht_table_i64(facts, row, DELAY + 2 * k + 1);
+		group.sum_ns[k] = ht_table_i64(facts, row, GROUP_DELAY_NS + 2 * k);
+		group.max_ns[k] = ht_table_i64(facts, row, GROUP_DELAY_MAX_NS + 2 * k);
 	}
 	return group;
 }
@@ -505,7 +505,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (order[view] && !run->policy->by_name)
 		HT_TRY(ht_table_sort(run->ctx, table, order[view]));
 	for (size_t i = 0; i < parts->n; i++)
-		ht_sum(&n_linked, ht_table_i64(parts->list[i].facts[1], 0, 0));
+		ht_sum(&n_linked, ht_table_i64(parts->list[i].facts[1], 0, COUNTS_N_LINKED));
 	if (!n_linked)
 		return ht_table_add_note(
 		        table, "no GPU activity with its launch call in the selection");

@@ -64,6 +64,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "hta-compat",                                                                      \
 	        NULL)
 HT_COLUMNS(summary, SUMMARY_COLUMNS);
+_Static_assert(SUMMARY_MAX_GBPS == SUMMARY_COUNT + HT_DESCRIBED_MAX, "what ht_describe_put fills");
 
 #define SERIES_COLUMNS(COLUMN)                                                                     \
 	COLUMN(SERIES_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \

@@ -184,12 +184,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	int64_t max = 0;
 	bool given = ht_run_str(run, "max-queue-length") != NULL;
-	ht_table_set_bar(table, "blocked_share");
+	ht_table_set_bar(table, COL_BLOCKED_SHARE);
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	if (ht_table_n_rows(table))
 		return HT_OK;
 	for (size_t i = 0; i < parts->n; i++) {
-		int64_t longest = ht_table_i64(parts->list[i].facts[1], 0, 0);
+		int64_t longest =
+		        ht_table_i64(parts->list[i].facts[1], 0, LONGEST_MAX_QUEUE_LENGTH);
 		max = longest > max ? longest : max;
 	}
 	if (max == 0)

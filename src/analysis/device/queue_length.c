@@ -53,6 +53,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(SUMMARY_EMPTY_SHARE, "empty_share", HT_RATIO, HT_MEASURE,                           \
 	        "share of the time from first to last point with an empty queue", NULL)
 HT_COLUMNS(summary, SUMMARY_COLUMNS);
+_Static_assert(SUMMARY_MAX == SUMMARY_COUNT + HT_DESCRIBED_MAX, "what ht_describe_put fills");
 
 #define SERIES_COLUMNS(COLUMN)                                                                     \
 	COLUMN(SERIES_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
@@ -184,7 +185,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	HT_TRY(ht_parts_rows(run, parts, 0, ht_run_series_zero(run), table));
 	if (!ht_run_is(run, "view", "series"))
-		ht_table_set_bar(table, "empty_share");
+		ht_table_set_bar(table, SUMMARY_EMPTY_SHARE);
 	if (ht_table_n_rows(table))
 		return HT_OK;
 	return ht_table_add_note(table, "no GPU activity with its launch call in the selection");

@@ -83,7 +83,7 @@ static enum ht_status answer(ht_table *table)
 {
 	size_t n_errors = 0, n_warnings = 0;
 	for (size_t row = 0; row < ht_table_n_rows(table); row++) {
-		const char *severity = ht_table_str(table, row, 2);
+		const char *severity = ht_table_str(table, row, HT_ET_CHECK_SEVERITY);
 		n_errors += !strcmp(severity, "error");
 		n_warnings += !strcmp(severity, "warning");
 	}

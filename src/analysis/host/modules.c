@@ -145,7 +145,7 @@ static enum ht_status put_groups(
 		ht_table_put_i64(table, COL_DEPTH, ht_pooled_i64(p, order[i], 0, HT_MODULE_DEPTH));
 	}
 	HT_TRY(ht_frame_set_method(run, table, "sums over calls and ranks"));
-	ht_table_set_bar(table, "device_share");
+	ht_table_set_bar(table, COL_DEVICE_SHARE);
 	if (!ht_pooled_n(p))
 		return ht_table_add_note(table,
 		        "no modules in the trace: record with with_stack=True and with_modules=True");

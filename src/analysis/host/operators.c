@@ -154,7 +154,8 @@ static enum ht_status put_groups(
 	put_rows(run, p, order, sums, table);
 	HT_TRY(ht_frame_set_method(run, table, "sums over calls and ranks"));
 	bool device = sums[HT_OP_DEVICE_SELF] > 0;
-	ht_table_set_bar(table, device ? "device_share" : "host_share");
+	ht_table_set_bar(table, ht_table_n_columns(table) - N_MEASURES +
+	                                (device ? MEASURE_DEVICE_SHARE : MEASURE_HOST_SHARE));
 	/* rows are by their keys so far, and sorting keeps that where times are equal */
 	HT_TRY(ht_table_sort(
 	        run->ctx, table, device ? "-device_self_ns,-host_self_ns" : "-host_self_ns"));

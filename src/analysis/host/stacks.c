@@ -46,7 +46,6 @@ HT_COLUMNS(columns, COLUMNS);
 	COLUMN(GROUP_SELF_NS, "self_ns", HT_DURATION, HT_MEASURE, "time", NULL)                    \
 	COLUMN(GROUP_COUNT, "count", HT_I64, HT_MEASURE, "events", NULL)
 HT_COLUMNS(group_columns, GROUP_COLUMNS);
-enum { STACK, SELF, COUNT };
 
 /* No reader looks at more, and their texts could be many times what was read. */
 #define MOST_ROWS 65536
@@ -232,7 +231,7 @@ static enum ht_status add_advice(
 		        "no GPU activity in the selection: record with the activity of the device, such as "
 		        "ProfilerActivity.CUDA");
 	for (size_t i = 0; i < parts->n; i++)
-		found |= ht_table_i64(parts->list[i].facts[PYTHON], 0, 0) != 0;
+		found |= ht_table_i64(parts->list[i].facts[PYTHON], 0, PYTHON_HAS_PYTHON) != 0;
 	if (found)
 		return HT_OK;
 	return ht_table_add_note(table,
@@ -262,7 +261,7 @@ static enum ht_status add_part(struct ht_run *run, struct ht_name_tree *tree,
 	uint32_t *numbers = NULL;
 	HT_TRY(ht_name_tree_read(run->ctx, tree, part->facts[PATHS], run->scratch, &numbers));
 	for (size_t i = 0; i < ht_table_n_rows(rows); i++) {
-		uint64_t path = (uint64_t)ht_table_i64(rows, i, STACK);
+		uint64_t path = (uint64_t)ht_table_i64(rows, i, GROUP_STACK);
 		if (path >= ht_table_n_rows(part->facts[PATHS]))
 			return ht_fail(run->ctx, HT_FORMAT, NULL, -1, "make it again",
 			        "the part does not hold what it should");
@@ -272,8 +271,8 @@ static enum ht_status add_part(struct ht_run *run, struct ht_name_tree *tree,
 				return ht_fail_nomem(run->ctx);
 		}
 		struct stack *stack = (struct stack *)stacks->data + numbers[path];
-		ht_sum(&stack->self_ns, ht_table_i64(rows, i, SELF));
-		ht_sum(&stack->count, ht_table_i64(rows, i, COUNT));
+		ht_sum(&stack->self_ns, ht_table_i64(rows, i, GROUP_SELF_NS));
+		ht_sum(&stack->count, ht_table_i64(rows, i, GROUP_COUNT));
 	}
 	return HT_OK;
 }
@@ -334,7 +333,7 @@ static enum ht_status put_stacks(struct ht_run *run, struct ht_name_tree *tree,
 	if (others.count)
 		put_row(table, "others", &others, sum);
 	HT_TRY(ht_frame_set_method(run, table, "sums over events and ranks"));
-	ht_table_set_bar(table, "share");
+	ht_table_set_bar(table, COL_SHARE);
 	return add_advice(run, parts, stacks->n > 0, table);
 }
 

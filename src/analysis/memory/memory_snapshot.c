@@ -176,7 +176,7 @@ static enum ht_status add_notes(struct ht_run *run, ht_table *table)
 		HT_TRY(ht_table_add_note(table,
 		        "categories that neither the snapshot records nor an attached memory timeline or execution trace shows are estimated by rules over the stacks"));
 	if (ht_run_is(run, "view", "peak"))
-		ht_table_set_bar(table, "share");
+		ht_table_set_bar(table, PEAK_SHARE);
 	return HT_OK;
 }
 

@@ -474,6 +474,6 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	if (is_from_file(run) && ht_table_n_rows(table) && zero_ns != HT_NO_I64)
 		HT_TRY(ht_table_add_note(table, "time 0 is unix time %lld ns", (long long)zero_ns));
 	if (ht_run_is(run, "view", "summary"))
-		ht_table_set_bar(table, "share_at_peak");
+		ht_table_set_bar(table, SUMMARY_SHARE_AT_PEAK);
 	return HT_OK;
 }

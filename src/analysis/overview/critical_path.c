@@ -162,8 +162,6 @@ static enum ht_status find_path(struct ht_run *run, struct ht_part *part)
 /* A rule that fits nothing anywhere is a slip of the pen. */
 static enum ht_status warn(struct ht_run *run, ht_table *table)
 {
-	size_t scale = ht_table_find_column(table, "scale");
-	size_t matched = ht_table_find_column(table, "n_edges");
 	size_t n = ht_run_str(run, "scale") ? ht_table_n_rows(table) : 0, n_rules = 0;
 	struct {
 		const char *text;
@@ -172,13 +170,13 @@ static enum ht_status warn(struct ht_run *run, ht_table *table)
 	if (!rules)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n; i++) {
-		const char *text = ht_table_str(table, i, scale);
+		const char *text = ht_table_str(table, i, HT_CP_WHAT_IF_SCALE);
 		size_t k = 0;
 		while (k < n_rules && strcmp(rules[k].text, text))
 			k++;
 		if (k == n_rules)
 			rules[n_rules++].text = text;
-		rules[k].fits |= ht_table_i64(table, i, matched) > 0;
+		rules[k].fits |= ht_table_i64(table, i, HT_CP_WHAT_IF_N_EDGES) > 0;
 	}
 	for (size_t k = 0; k < n_rules; k++)
 		if (!rules[k].fits)
@@ -189,12 +187,10 @@ static enum ht_status warn(struct ht_run *run, ht_table *table)
 /* How much of it all is inferred. */
 static enum ht_status note_inferred(struct ht_run *run, ht_table *table)
 {
-	size_t duration = ht_table_find_column(table, "duration_ns");
-	size_t inferred = ht_table_find_column(table, "inferred_ns");
 	double sum = 0, part = 0;
 	for (size_t i = 0; i < ht_table_n_rows(table); i++) {
-		sum += (double)ht_table_i64(table, i, duration);
-		part += (double)ht_table_i64(table, i, inferred);
+		sum += (double)ht_table_i64(table, i, HT_CP_SUMMARY_DURATION_NS);
+		part += (double)ht_table_i64(table, i, HT_CP_SUMMARY_INFERRED_NS);
 	}
 	if (part == 0)
 		return HT_OK;
@@ -222,9 +218,8 @@ static const struct ht_hint host_hints[] = {
 
 static bool has_gpu_time(const ht_table *table)
 {
-	size_t column = ht_table_find_column(table, "idle_ns");
 	for (size_t i = 0; i < ht_table_n_rows(table); i++)
-		if (!ht_table_is_null(table, i, column))
+		if (!ht_table_is_null(table, i, HT_CP_SUMMARY_IDLE_NS))
 			return true;
 	return false;
 }
@@ -232,10 +227,9 @@ static bool has_gpu_time(const ht_table *table)
 /* A window that is longer than its step takes begins before the one before it is over. */
 static bool windows_overlap(const ht_table *table)
 {
-	size_t window = ht_table_find_column(table, "window_ns");
-	size_t time = ht_table_find_column(table, "step_time_ns");
 	for (size_t i = 0; i < ht_table_n_rows(table); i++)
-		if (ht_table_i64(table, i, window) > ht_table_i64_or(table, i, time, INT64_MAX))
+		if (ht_table_i64(table, i, HT_CP_SUMMARY_WINDOW_NS) >
+		        ht_table_i64_or(table, i, HT_CP_SUMMARY_STEP_TIME_NS, INT64_MAX))
 			return true;
 	return false;
 }
@@ -244,7 +238,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 {
 	enum ht_cp_view_kind view = view_of(run);
 	if (view == HT_CP_VIEW_SUMMARY)
-		ht_table_set_bar(table, "share");
+		ht_table_set_bar(table, HT_CP_SUMMARY_SHARE);
 	HT_TRY(ht_parts_rows(run, parts, 0, 0, table));
 	if (is_across(run)) {
 		HT_TRY(ht_cp_across_put(run, parts, view, table));

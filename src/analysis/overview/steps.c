@@ -428,7 +428,9 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_frame_set_method(run, table,
 	        gpu ? "first step's start to last step's end"
 	            : "each moment goes to the first that is active, from left to right"));
-	ht_table_set_bar(table, gpu ? "utilization" : "kernel_share");
+	ht_table_set_bar(table, gpu                              ? GPU_UTILIZATION
+	                        : ht_run_is(run, "view", "mean") ? MEAN_KERNEL_SHARE
+	                                                         : STEP_KERNEL_SHARE);
 	HT_TRY(ht_parts_rows_or(run, parts, table,
 	        gpu ? "no kernels in the trace: record with ProfilerActivity.CUDA"
 	            : "no steps, operators or GPU activity in the trace"));

@@ -100,14 +100,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	HT_TRY(ht_frame_set_method(run, table, "share of GPU span"));
 	for (size_t i = 0; i < parts->n; i++)
 		HT_TRY(ht_breakdown_rows(run, &parts->list[i], CALLS, GAPS, table));
-	size_t span = ht_table_find_column(table, "span_ns");
 	for (size_t row = 0; row < ht_table_n_rows(table); row++)
-		n_without += ht_table_is_null(table, row, span);
+		n_without += ht_table_is_null(table, row, HT_BREAKDOWN_SPAN);
 	if (n_without)
 		HT_TRY(ht_table_add_note(table,
 		        "%zu of %zu ranks have no GPU activity in the selection", n_without,
 		        parts->n));
-	ht_table_set_bar(table, "compute_share");
+	ht_table_set_bar(table, HT_BREAKDOWN_COMPUTE_SHARE);
 	HT_TRY(add_hint(run->scratch, table));
 	return ht_clocks_note(run, table);
 }

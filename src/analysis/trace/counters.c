@@ -24,17 +24,18 @@
 static enum ht_status sample(struct ht_run *run, struct ht_part *part);
 static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, ht_table *table);
 
-#define KEY_COLUMNS(COLUMN)                                                                        \
-	COLUMN(KEY_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
-	COLUMN(KEY_PROCESS, "process", HT_STR, HT_DETAIL,                                          \
+#define KEY_COLUMNS(COLUMN, OF)                                                                    \
+	COLUMN(OF##_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                       \
+	COLUMN(OF##_PROCESS, "process", HT_STR, HT_DETAIL,                                         \
 	        "process of the counter, as in the file", NULL)                                    \
-	COLUMN(KEY_COUNTER, "counter", HT_STR, HT_KEY, "name of the counter events", NULL)         \
-	COLUMN(KEY_SERIES, "series", HT_STR, HT_KEY, "which number of their args", NULL)           \
-	COLUMN(KEY_UNIT, "value_unit", HT_STR, HT_MEASURE,                                         \
+	COLUMN(OF##_COUNTER, "counter", HT_STR, HT_KEY, "name of the counter events", NULL)        \
+	COLUMN(OF##_SERIES, "series", HT_STR, HT_KEY, "which number of their args", NULL)          \
+	COLUMN(OF##_UNIT, "value_unit", HT_STR, HT_MEASURE,                                        \
 	        "what their names have in brackets at the end; null: nothing", NULL)
+enum { KEY_COLUMNS(HT_COLUMN_NUMBER, KEY) };
 
 #define SUMMARY_COLUMNS(COLUMN)                                                                    \
-	KEY_COLUMNS(COLUMN)                                                                        \
+	KEY_COLUMNS(COLUMN, SUMMARY)                                                               \
 	COLUMN(SUMMARY_COUNT, "count", HT_I64, HT_MEASURE, "samples", NULL)                        \
 	COLUMN(SUMMARY_MIN, "min", HT_F64, HT_MEASURE, "smallest sample, in value_unit", NULL)     \
 	COLUMN(SUMMARY_TIME_MEAN, "time_mean", HT_F64, HT_MEASURE,                                 \
@@ -45,14 +46,13 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 HT_COLUMNS(summary, SUMMARY_COLUMNS);
 
 #define POINT_COLUMNS(COLUMN)                                                                      \
-	KEY_COLUMNS(COLUMN)                                                                        \
+	KEY_COLUMNS(COLUMN, POINT)                                                                 \
 	COLUMN(POINT_TS_NS, "ts_ns", HT_TIME, HT_KEY,                                              \
 	        "time of the sample, from the first event of all ranks", NULL)                     \
 	COLUMN(POINT_INDEX, "index", HT_I64, HT_DETAIL, "row of the counter event", NULL)          \
 	COLUMN(POINT_VALUE, "value", HT_F64, HT_MEASURE, "value from this time on, in value_unit", \
 	        NULL)
-static const struct ht_column points[] = HT_COLUMN_ENTRIES(POINT_COLUMNS);
-enum { POINT_TS_NS = KEY_UNIT + 1, POINT_INDEX, POINT_VALUE };
+HT_COLUMNS(points, POINT_COLUMNS);
 
 static const struct ht_schema schemas[] = {
 	{ "summary", summary, HT_COUNT(summary) },

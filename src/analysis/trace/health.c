@@ -258,8 +258,8 @@ static enum ht_status find_missing(
 	for (size_t i = 0; i < parts->n; i++) {
 		const ht_table *job = parts->list[i].facts[JOB];
 		for (size_t row = 0; row < ht_table_n_rows(job); row++)
-			if (ht_table_i64(job, row, 0) > size)
-				size = ht_table_i64(job, row, 0);
+			if (ht_table_i64(job, row, JOB_RANKS) > size)
+				size = ht_table_i64(job, row, JOB_RANKS);
 	}
 	if (size == n_here || !size)
 		return HT_OK;

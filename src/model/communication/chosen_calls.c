@@ -85,8 +85,8 @@ enum ht_status ht_chosen_calls_get(struct ht_run *run, const struct ht_parts *pa
 		const ht_table *facts = parts->list[p].facts[k];
 		size_t i_rank = ht_roster_find(run->rosters[0], parts->list[p].rank), at = 0;
 		for (size_t i = 0; i_rank != SIZE_MAX && i < ht_table_n_rows(facts); i++) {
-			const struct ht_call_place *place =
-			        find_place(matches, i_rank, ht_table_i64(facts, i, 0), &at);
+			const struct ht_call_place *place = find_place(
+			        matches, i_rank, ht_table_i64(facts, i, HT_CHOSEN_CALL_ROW), &at);
 			if (place && ht_common_steps_have(&common, place->call->step))
 				calls[n++] = (struct ht_chosen_call){ place->collective,
 					place->call, p };

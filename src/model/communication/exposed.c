@@ -11,8 +11,6 @@ const struct ht_column ht_exposed_call_columns[HT_N_EXPOSED_CALL_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EXPOSED_CALL_COLUMNS);
 const struct ht_column ht_exposed_gap_columns[HT_N_EXPOSED_GAP_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EXPOSED_GAP_COLUMNS);
-enum { CALL_KEY, CALL_ROW, CALL_START, CALL_END };
-enum { GAP_KEY, GAP_START, GAP_END };
 
 enum ht_status ht_exposed_put(struct ht_run *run, int64_t key, const struct ht_exposed_call *calls,
         size_t n_calls, const struct ht_interval *communication, size_t n_communication,
@@ -64,9 +62,9 @@ static size_t end_of_key(const ht_table *facts, size_t from, int64_t key)
 static bool list_transfers(struct ht_run *run, const struct ht_matches *matches, size_t i_rank,
         const ht_table *facts, size_t from, size_t to, struct ht_interval *times, size_t *ret_n)
 {
-	const int64_t *rows = ht_table_cells(facts, CALL_ROW),
-	              *starts = ht_table_cells(facts, CALL_START),
-	              *ends = ht_table_cells(facts, CALL_END);
+	const int64_t *rows = ht_table_cells(facts, HT_EXPOSED_CALL_ROW),
+	              *starts = ht_table_cells(facts, HT_EXPOSED_CALL_START_NS),
+	              *ends = ht_table_cells(facts, HT_EXPOSED_CALL_END_NS);
 	size_t n = 0;
 	for (size_t row = from; row < to; row++) {
 		const struct ht_call_place *place = ht_matches_find(matches, i_rank, rows[row]);
@@ -92,8 +90,8 @@ static enum ht_status split_all(struct ht_run *run, const struct ht_part *part, 
 {
 	const struct ht_matches *matches = run->matches[part->side];
 	const ht_table *calls = part->facts[calls_k], *gaps = part->facts[gaps_k];
-	const int64_t *starts = ht_table_cells(gaps, GAP_START),
-	              *ends = ht_table_cells(gaps, GAP_END);
+	const int64_t *starts = ht_table_cells(gaps, HT_EXPOSED_GAP_START_NS),
+	              *ends = ht_table_cells(gaps, HT_EXPOSED_GAP_END_NS);
 	size_t i_rank = ht_roster_find(run->rosters[part->side], part->rank);
 	struct ht_interval *transfers =
 	        ht_arena_room(run->scratch, (ht_table_n_rows(calls) + 1) * sizeof *transfers);

@@ -16,19 +16,14 @@
 const struct ht_column ht_cause_columns[] = HT_COLUMN_ENTRIES(HT_CAUSE_COLUMNS);
 const struct ht_column ht_rank_change_columns[] = HT_COLUMN_ENTRIES(HT_RANK_CHANGE_COLUMNS);
 
-void ht_interval_put(ht_table *table, size_t column, const struct ht_gap *gap, double reach)
+void ht_interval_put(
+        ht_table *table, size_t low, size_t high, const struct ht_gap *gap, double reach)
 {
-	if (isnan(reach)) {
-		ht_table_put_nulls(table, column, column + 2);
-		return;
-	}
-	ht_table_put_i64(table, column, ht_round_sat(gap->mean - reach));
-	ht_table_put_i64(table, column + 1, ht_round_sat(gap->mean + reach));
-}
-
-static void put_interval(ht_table *table, size_t column, const struct ht_gap *gap)
-{
-	ht_interval_put(table, column, gap, ht_gap_reach(gap, MISS));
+	bool is_known = !isnan(reach);
+	ht_table_put_known(
+	        table, low, is_known ? ht_round_sat(gap->mean - reach) : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(
+	        table, high, is_known ? ht_round_sat(gap->mean + reach) : HT_NO_I64, HT_NO_I64);
 }
 
 /* ---- causes ---- */
@@ -73,7 +68,8 @@ static enum ht_status put_cause(
 	ht_table_put_f64(table, HT_CAUSE_CONTROL_NS, cause->mean[0]);
 	ht_table_put_f64(table, HT_CAUSE_TEST_NS, cause->mean[1]);
 	ht_table_put_f64(table, HT_CAUSE_DIFF_NS, cause->gap.mean);
-	put_interval(table, HT_CAUSE_LOW_NS, &cause->gap);
+	ht_interval_put(table, HT_CAUSE_LOW_NS, HT_CAUSE_HIGH_NS, &cause->gap,
+	        ht_gap_reach(&cause->gap, MISS));
 	ht_table_put_f64(table, HT_CAUSE_SHARE, cause->gap.mean / causes->known_ns);
 	return HT_OK;
 }
@@ -105,7 +101,8 @@ static void put_rank(
 	ht_table_put_f64(table, HT_RANK_CHANGE_CONTROL_NS, own[0].mean);
 	ht_table_put_f64(table, HT_RANK_CHANGE_TEST_NS, own[1].mean);
 	ht_table_put_f64(table, HT_RANK_CHANGE_DIFF_NS, gap.mean);
-	put_interval(table, HT_RANK_CHANGE_LOW_NS, &gap);
+	ht_interval_put(table, HT_RANK_CHANGE_LOW_NS, HT_RANK_CHANGE_HIGH_NS, &gap,
+	        ht_gap_reach(&gap, MISS));
 	ht_table_put_str(table, HT_RANK_CHANGE_CHANGE, word_of(&gap));
 	ht_table_put_f64(table, HT_RANK_CHANGE_CONTROL_WAIT_NS, wait[0].mean);
 	ht_table_put_f64(table, HT_RANK_CHANGE_TEST_WAIT_NS, wait[1].mean);

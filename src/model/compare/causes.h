@@ -57,7 +57,8 @@ double ht_known_change(const struct ht_sample *sides);
 bool ht_cpu_comes_first(
         const struct ht_step_samples *samples, double step_ns, double cpu_ns, double gpu_ns);
 /* Both ends of the interval into column and the next one; nulls when nothing is known of noise. */
-void ht_interval_put(ht_table *table, size_t column, const struct ht_gap *gap, double reach);
+void ht_interval_put(
+        ht_table *table, size_t low, size_t high, const struct ht_gap *gap, double reach);
 static inline bool ht_cause_is_consequence(const struct ht_cause *cause)
 {
 	return cause->kind >= HT_CAUSE_RANK_WAIT;

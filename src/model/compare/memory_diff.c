@@ -228,13 +228,6 @@ static const char *change_text(const struct pair *pair)
 	                          : "equal";
 }
 
-static void put_three(ht_table *table, size_t column, int64_t control, int64_t test)
-{
-	ht_table_put_i64(table, column, control);
-	ht_table_put_i64(table, column + 1, test);
-	ht_table_put_i64(table, column + 2, ht_sub_sat(test, control));
-}
-
 static void put_pair(ht_table *table, const struct pair *pair)
 {
 	const struct held *control = &pair->of[0], *test = &pair->of[1];
@@ -242,9 +235,16 @@ static void put_pair(ht_table *table, const struct pair *pair)
 	ht_table_row(table);
 	ht_table_put_str(table, HT_MEM_DIFF_KEY, name_of(pair));
 	ht_table_put_str(table, HT_MEM_DIFF_CONTROL_KEY, is_moved ? control->key : NULL);
-	put_three(table, HT_MEM_DIFF_CONTROL_PEAK, control->peak, test->peak);
-	put_three(table, HT_MEM_DIFF_CONTROL_END, control->end, test->end);
-	put_three(table, HT_MEM_DIFF_CONTROL_ALLOCATIONS, control->allocations, test->allocations);
+	ht_table_put_i64(table, HT_MEM_DIFF_CONTROL_PEAK, control->peak);
+	ht_table_put_i64(table, HT_MEM_DIFF_TEST_PEAK, test->peak);
+	ht_table_put_i64(table, HT_MEM_DIFF_PEAK, ht_sub_sat(test->peak, control->peak));
+	ht_table_put_i64(table, HT_MEM_DIFF_CONTROL_END, control->end);
+	ht_table_put_i64(table, HT_MEM_DIFF_TEST_END, test->end);
+	ht_table_put_i64(table, HT_MEM_DIFF_END, ht_sub_sat(test->end, control->end));
+	ht_table_put_i64(table, HT_MEM_DIFF_CONTROL_ALLOCATIONS, control->allocations);
+	ht_table_put_i64(table, HT_MEM_DIFF_TEST_ALLOCATIONS, test->allocations);
+	ht_table_put_i64(table, HT_MEM_DIFF_ALLOCATIONS,
+	        ht_sub_sat(test->allocations, control->allocations));
 	ht_table_put_str(table, HT_MEM_DIFF_CHANGE, change_text(pair));
 }
 

@@ -9,87 +9,76 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define COUNTS(of)                                                                                 \
-	{ "control_calls", HT_I64, HT_DETAIL, of " in the baseline", NULL },                       \
-	        { "test_calls", HT_I64, HT_DETAIL, of " in this run", NULL },                      \
-	{                                                                                          \
-		"diff_calls", HT_I64, HT_MEASURE, "this run minus the baseline", NULL              \
-	}
-#define TIMES(name, role, of)                                                                      \
-	{ "control_" name, HT_DURATION, role, of " in the baseline", NULL },                       \
-	        { "test_" name, HT_DURATION, role, of " in this run", NULL },                      \
-	{                                                                                          \
-		"diff_" name, HT_DURATION, role, "this run minus the baseline", NULL               \
-	}
-#define SHARE(of)                                                                                  \
-	{                                                                                          \
-		"change_share", HT_RATIO, HT_MEASURE,                                              \
-		        "difference of " of " over that of the baseline, null without a baseline", \
-		        NULL                                                                       \
-	}
-#define CHANGE                                                                                     \
-	{                                                                                          \
-		"change", HT_STR, HT_DETAIL, "added, removed, slower, faster or equal", NULL       \
-	}
+const struct ht_column ht_op_diff_columns[HT_N_OP_DIFF_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_OP_DIFF_COLUMNS);
+const struct ht_column ht_kernel_diff_columns[HT_N_KERNEL_DIFF_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_KERNEL_DIFF_COLUMNS);
+const struct ht_column ht_module_diff_columns[HT_N_MODULE_DIFF_COLUMNS] =
+        HT_COLUMN_ENTRIES(HT_MODULE_DIFF_COLUMNS);
 
-const struct ht_column ht_op_diff_columns[] = {
-	{ "name", HT_STR, HT_KEY, "operator", NULL },
-	{ "input_shape", HT_STR, HT_DETAIL, "shapes of its inputs, by shape", NULL },
-	COUNTS("calls"),
-	TIMES("device_self_ns", HT_MEASURE, "GPU activity that it launched itself"),
-	TIMES("device_total_ns", HT_DETAIL, "GPU activity launched from inside it"),
-	TIMES("host_self_ns", HT_MEASURE, "its time without operators and calls inside"),
-	TIMES("host_total_ns", HT_DETAIL, "its time"),
-	SHARE("device_self_ns, of host_self_ns without GPU activity,"),
-	CHANGE,
+/* A key or value of a group, and its column: of a value the first of three. */
+struct shown {
+	uint8_t what, column;
 };
 
-const struct ht_column ht_kernel_diff_columns[] = {
-	{ "name", HT_STR, HT_KEY, "kernel", NULL },
-	COUNTS("kernels"),
-	TIMES("total_ns", HT_MEASURE, "sum of durations"),
-	SHARE("total_ns"),
-	CHANGE,
-};
-
-const struct ht_column ht_module_diff_columns[] = {
-	{ "path", HT_STR, HT_KEY, "the modules around it and itself", NULL },
-	COUNTS("calls"),
-	TIMES("device_self_ns", HT_MEASURE, "GPU activity of its own forward pass"),
-	TIMES("device_total_ns", HT_DETAIL, "GPU activity of its forward pass"),
-	TIMES("host_self_ns", HT_MEASURE, "its time without what is inside"),
-	TIMES("host_total_ns", HT_DETAIL, "its time"),
-	TIMES("backward_device_self_ns", HT_MEASURE, "GPU activity of its own backward pass"),
-	SHARE("device_self_ns, of host_self_ns without GPU activity,"),
-	CHANGE,
-};
-
-_Static_assert(HT_COUNT(ht_op_diff_columns) == HT_N_OP_DIFF_COLUMNS, "see view_diff.h");
-_Static_assert(HT_COUNT(ht_kernel_diff_columns) == HT_N_KERNEL_DIFF_COLUMNS, "see view_diff.h");
-_Static_assert(HT_COUNT(ht_module_diff_columns) == HT_N_MODULE_DIFF_COLUMNS, "see view_diff.h");
-
-/* What a view compares: its keys, its values in the order of the columns, and what it is sorted by. */
+/* What a view compares, in the order of the columns, and what it is sorted by. */
 struct kind {
 	const uint8_t *rules;
 	size_t n_keys, n_values;
-	uint8_t keys[2], n_shown_keys;
-	uint8_t values[6], n_shown;
-	uint8_t main, fallback; /* values; the fallback when main is 0 everywhere */
+	struct shown keys[2], values[6];
+	uint8_t n_shown_keys, n_shown;
+	uint8_t calls, main, fallback; /* values; the fallback when main is 0 everywhere */
+	uint8_t share, change;         /* columns */
 };
 
 static const struct kind kinds[] = {
-	[HT_DIFF_OPERATORS] = { ht_op_rules, HT_N_OP_KEYS, HT_N_OP_VALUES,
-	        { HT_OP_NAME, HT_OP_SHAPE }, 2,
-	        { HT_OP_CALLS, HT_OP_DEVICE_SELF, HT_OP_DEVICE_TOTAL, HT_OP_HOST_SELF,
-	                HT_OP_HOST_TOTAL },
-	        5, HT_OP_DEVICE_SELF, HT_OP_HOST_SELF },
-	[HT_DIFF_KERNELS] = { ht_kernel_rules, HT_N_KG_KEYS, HT_N_KG_VALUES, { HT_KG_COMMON }, 1,
-	        { HT_KG_CALLS, HT_KG_TOTAL }, 2, HT_KG_TOTAL, HT_KG_TOTAL },
-	[HT_DIFF_MODULES] = { ht_module_rules, HT_N_MODULE_KEYS, HT_N_MODULE_VALUES,
-	        { HT_MODULE_PATH }, 1,
-	        { HT_MODULE_CALLS, HT_MODULE_DEVICE_SELF, HT_MODULE_DEVICE_TOTAL,
-	                HT_MODULE_HOST_SELF, HT_MODULE_HOST_TOTAL, HT_MODULE_BACKWARD_DEVICE_SELF },
-	        6, HT_MODULE_DEVICE_SELF, HT_MODULE_HOST_SELF },
+	[HT_DIFF_OPERATORS] = { .rules = ht_op_rules,
+	        .n_keys = HT_N_OP_KEYS,
+	        .n_values = HT_N_OP_VALUES,
+	        .keys = { { HT_OP_NAME, HT_OP_DIFF_NAME }, { HT_OP_SHAPE, HT_OP_DIFF_SHAPE } },
+	        .n_shown_keys = 2,
+	        .values = { { HT_OP_CALLS, HT_OP_DIFF_CALLS_CONTROL },
+	                { HT_OP_DEVICE_SELF, HT_OP_DIFF_DEVICE_SELF_CONTROL },
+	                { HT_OP_DEVICE_TOTAL, HT_OP_DIFF_DEVICE_TOTAL_CONTROL },
+	                { HT_OP_HOST_SELF, HT_OP_DIFF_HOST_SELF_CONTROL },
+	                { HT_OP_HOST_TOTAL, HT_OP_DIFF_HOST_TOTAL_CONTROL } },
+	        .n_shown = 5,
+	        .calls = HT_OP_CALLS,
+	        .main = HT_OP_DEVICE_SELF,
+	        .fallback = HT_OP_HOST_SELF,
+	        .share = HT_OP_DIFF_SHARE,
+	        .change = HT_OP_DIFF_CHANGE },
+	[HT_DIFF_KERNELS] = { .rules = ht_kernel_rules,
+	        .n_keys = HT_N_KG_KEYS,
+	        .n_values = HT_N_KG_VALUES,
+	        .keys = { { HT_KG_COMMON, HT_KERNEL_DIFF_NAME } },
+	        .n_shown_keys = 1,
+	        .values = { { HT_KG_CALLS, HT_KERNEL_DIFF_CALLS_CONTROL },
+	                { HT_KG_TOTAL, HT_KERNEL_DIFF_TOTAL_CONTROL } },
+	        .n_shown = 2,
+	        .calls = HT_KG_CALLS,
+	        .main = HT_KG_TOTAL,
+	        .fallback = HT_KG_TOTAL,
+	        .share = HT_KERNEL_DIFF_SHARE,
+	        .change = HT_KERNEL_DIFF_CHANGE },
+	[HT_DIFF_MODULES] = { .rules = ht_module_rules,
+	        .n_keys = HT_N_MODULE_KEYS,
+	        .n_values = HT_N_MODULE_VALUES,
+	        .keys = { { HT_MODULE_PATH, HT_MODULE_DIFF_PATH } },
+	        .n_shown_keys = 1,
+	        .values = { { HT_MODULE_CALLS, HT_MODULE_DIFF_CALLS_CONTROL },
+	                { HT_MODULE_DEVICE_SELF, HT_MODULE_DIFF_DEVICE_SELF_CONTROL },
+	                { HT_MODULE_DEVICE_TOTAL, HT_MODULE_DIFF_DEVICE_TOTAL_CONTROL },
+	                { HT_MODULE_HOST_SELF, HT_MODULE_DIFF_HOST_SELF_CONTROL },
+	                { HT_MODULE_HOST_TOTAL, HT_MODULE_DIFF_HOST_TOTAL_CONTROL },
+	                { HT_MODULE_BACKWARD_DEVICE_SELF,
+	                        HT_MODULE_DIFF_BACKWARD_DEVICE_SELF_CONTROL } },
+	        .n_shown = 6,
+	        .calls = HT_MODULE_CALLS,
+	        .main = HT_MODULE_DEVICE_SELF,
+	        .fallback = HT_MODULE_HOST_SELF,
+	        .share = HT_MODULE_DIFF_SHARE,
+	        .change = HT_MODULE_DIFF_CHANGE },
 };
 
 enum ht_status ht_view_diff_put(
@@ -127,17 +116,17 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Largest change first. */
-static struct row *sort_rows(struct ht_run *run, const struct ht_pooled *p, size_t main)
+static struct row *sort_rows(
+        struct ht_run *run, const struct ht_pooled *p, size_t main, size_t calls)
 {
 	size_t n = ht_pooled_n(p);
 	const size_t *order = ht_pooled_order(p);
 	struct row *rows = ht_arena_alloc(run->scratch, (n + 1) * sizeof *rows);
 	if (!order || !rows)
 		return NULL;
-	/* the number of calls is the first value of every view */
 	for (size_t i = 0; i < n; i++)
 		rows[i] = (struct row){ order[i], i, distance(p, order[i], main),
-			distance(p, order[i], 0) };
+			distance(p, order[i], calls) };
 	qsort(rows, n, sizeof *rows, compare_rows);
 	return rows;
 }
@@ -157,22 +146,22 @@ static const char *change(const struct ht_pooled *p, size_t group, size_t main)
 static void put_row(const struct kind *kind, const struct ht_pooled *p, size_t group, size_t main,
         ht_table *table)
 {
-	/* keys, then control, test and difference of each value, then what changed */
-	const size_t at = kind->n_shown_keys;
 	ht_table_row(table);
 	for (size_t k = 0; k < kind->n_shown_keys; k++)
-		ht_table_put_str(table, k, ht_pooled_key(p, group, kind->keys[k]));
+		ht_table_put_str(
+		        table, kind->keys[k].column, ht_pooled_key(p, group, kind->keys[k].what));
 	for (size_t k = 0; k < kind->n_shown; k++) {
-		int64_t control = ht_pooled_i64(p, group, 0, kind->values[k]);
-		int64_t test = ht_pooled_i64(p, group, 1, kind->values[k]);
-		ht_table_put_i64(table, at + 3 * k, control);
-		ht_table_put_i64(table, at + 3 * k + 1, test);
-		ht_table_put_i64(table, at + 3 * k + 2, ht_sub_sat(test, control));
+		const struct shown *value = &kind->values[k];
+		int64_t control = ht_pooled_i64(p, group, 0, value->what);
+		int64_t test = ht_pooled_i64(p, group, 1, value->what);
+		ht_table_put_i64(table, value->column + HT_SIDE_CONTROL, control);
+		ht_table_put_i64(table, value->column + HT_SIDE_TEST, test);
+		ht_table_put_i64(table, value->column + HT_SIDE_DIFF, ht_sub_sat(test, control));
 	}
 	int64_t control = ht_pooled_i64(p, group, 0, main), test = ht_pooled_i64(p, group, 1, main);
-	ht_table_put_f64(table, at + 3 * kind->n_shown,
+	ht_table_put_f64(table, kind->share,
 	        control > 0 ? (double)ht_sub_sat(test, control) / (double)control : NAN);
-	ht_table_put_str(table, at + 3 * kind->n_shown + 1, change(p, group, main));
+	ht_table_put_str(table, kind->change, change(p, group, main));
 }
 
 static enum ht_status put_rows(struct ht_run *run, const struct kind *kind, struct ht_pooled *p,
@@ -184,7 +173,7 @@ static enum ht_status put_rows(struct ht_run *run, const struct kind *kind, stru
 		for (size_t side = 0; side < 2; side++)
 			if (ht_pooled_i64(p, i, side, kind->main))
 				main = kind->main;
-	struct row *rows = sort_rows(run, p, main);
+	struct row *rows = sort_rows(run, p, main, kind->calls);
 	if (!rows)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < ht_pooled_n(p); i++)

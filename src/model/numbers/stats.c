@@ -254,12 +254,12 @@ static void put_end(ht_table *table, size_t column, double value, bool whole)
 
 void ht_describe_put(ht_table *table, size_t column, const struct ht_describe *describe, bool whole)
 {
-	ht_table_put_i64(table, column, (int64_t)describe->count);
-	ht_table_put_f64(table, column + 1, describe->mean);
-	ht_table_put_f64(table, column + 2, describe->std);
-	put_end(table, column + 3, describe->min, whole);
-	ht_table_put_f64(table, column + 4, describe->p25);
-	ht_table_put_f64(table, column + 5, describe->p50);
-	ht_table_put_f64(table, column + 6, describe->p75);
-	put_end(table, column + 7, describe->max, whole);
+	ht_table_put_i64(table, column + HT_DESCRIBED_COUNT, (int64_t)describe->count);
+	ht_table_put_f64(table, column + HT_DESCRIBED_MEAN, describe->mean);
+	ht_table_put_f64(table, column + HT_DESCRIBED_STD, describe->std);
+	put_end(table, column + HT_DESCRIBED_MIN, describe->min, whole);
+	ht_table_put_f64(table, column + HT_DESCRIBED_P25, describe->p25);
+	ht_table_put_f64(table, column + HT_DESCRIBED_P50, describe->p50);
+	ht_table_put_f64(table, column + HT_DESCRIBED_P75, describe->p75);
+	put_end(table, column + HT_DESCRIBED_MAX, describe->max, whole);
 }

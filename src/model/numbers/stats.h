@@ -40,7 +40,18 @@ size_t ht_sorted_find(const int64_t *sorted, size_t n, int64_t value);
 /* Puts values into another order. */
 void ht_describe_i64(int64_t *values, size_t n, struct ht_describe *ret_describe);
 void ht_describe_f64(double *values, size_t n, struct ht_describe *ret_describe);
-/* Its eight cells, from a column on: count, mean, std, min, p25, p50, p75, max; whole: of columns in which min and max are integers. */
+/* Its cells, from a column on. */
+enum {
+	HT_DESCRIBED_COUNT,
+	HT_DESCRIBED_MEAN,
+	HT_DESCRIBED_STD,
+	HT_DESCRIBED_MIN,
+	HT_DESCRIBED_P25,
+	HT_DESCRIBED_P50,
+	HT_DESCRIBED_P75,
+	HT_DESCRIBED_MAX
+};
+/* Puts them; whole: min and max are integers. */
 void ht_describe_put(
         ht_table *table, size_t column, const struct ht_describe *describe, bool whole);
 

@@ -18,7 +18,6 @@
 
 const struct ht_column ht_excess_columns[HT_N_EXCESS_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_EXCESS_COLUMNS);
-enum { ON_HOST, NAME, NS, ROW, LONGEST };
 
 /* By string id. */
 struct profile {
@@ -260,12 +259,13 @@ static enum ht_status find(struct ht_run *run, const struct ht_parts *parts, siz
 		const ht_table *facts = part->facts[k];
 		size_t n_steps = ht_table_n_rows(part->facts[steps_k]);
 		for (size_t row = 0; row < ht_table_n_rows(facts); row++)
-			if (ht_table_i64(facts, row, ON_HOST) == host)
-				shares[n++] = (struct share){ ht_table_str(facts, row, NAME), m,
-					ht_table_i64(facts, row, NS) /
-					        (int64_t)(n_steps ? n_steps : 1),
-					ht_table_i64(facts, row, ROW),
-					ht_table_i64(facts, row, LONGEST) };
+			if (ht_table_i64(facts, row, HT_EXCESS_HOST) == host)
+				shares[n++] =
+				        (struct share){ ht_table_str(facts, row, HT_EXCESS_NAME), m,
+					        ht_table_i64(facts, row, HT_EXCESS_NS) /
+					                (int64_t)(n_steps ? n_steps : 1),
+					        ht_table_i64(facts, row, HT_EXCESS_ROW),
+					        ht_table_i64(facts, row, HT_EXCESS_LONGEST_NS) };
 	}
 	qsort(shares, n, sizeof *shares, compare_shares);
 	for (size_t start = 0; start < n && members->n > 1;) {

@@ -14,7 +14,6 @@
 
 const struct ht_column ht_step_work_columns[HT_N_STEP_WORK_COLUMNS] =
         HT_COLUMN_ENTRIES(HT_STEP_WORK_COLUMNS);
-enum { STEP, SPAN };
 
 /* ---- one rank ---- */
 
@@ -119,7 +118,8 @@ static enum ht_status list_steps(struct judging *j, size_t k)
 		return ht_fail_nomem(j->run->ctx);
 	for (size_t p = 0; p < j->parts->n; p++)
 		for (size_t i = 0; i < ht_table_n_rows(j->parts->list[p].facts[k]); i++)
-			j->steps[n_all++] = ht_table_i64(j->parts->list[p].facts[k], i, STEP);
+			j->steps[n_all++] =
+			        ht_table_i64(j->parts->list[p].facts[k], i, HT_STEP_WORK_STEP);
 	ht_sort_i64(j->steps, n_all);
 	for (size_t i = 0; i < n_all; i++)
 		if (!i || j->steps[i] != j->steps[j->n_steps - 1])
@@ -139,8 +139,9 @@ static enum ht_status fill_spans(struct judging *j, size_t k)
 	for (size_t p = 0; p < j->parts->n; p++) {
 		const ht_table *facts = j->parts->list[p].facts[k];
 		for (size_t i = 0; i < ht_table_n_rows(facts); i++)
-			j->span_ns[p * j->n_steps + find_step(j, ht_table_i64(facts, i, STEP))] =
-			        ht_table_i64(facts, i, SPAN);
+			j->span_ns[p * j->n_steps +
+			           find_step(j, ht_table_i64(facts, i, HT_STEP_WORK_STEP))] =
+			        ht_table_i64(facts, i, HT_STEP_WORK_SPAN_NS);
 	}
 	for (size_t i = 0; i < j->lateness->n_calls; i++) {
 		const struct ht_chosen_call *chosen = &j->lateness->calls[i];
