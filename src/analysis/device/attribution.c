@@ -92,45 +92,52 @@ HT_COLUMNS(method_columns, METHOD_COLUMNS);
 	        NULL)
 HT_COLUMNS(origin_columns, ORIGIN_COLUMNS);
 
-/* The same in a part: keys, then values. */
+/* The same in a part. */
 enum { FACTS_ORIGINS = 1 };
-enum { N_ORIGIN_VALUES = 3, N_ORIGIN_KEYS = HT_COUNT(origin_columns) - N_ORIGIN_VALUES };
 #define CONFIDENCE_UNITS 1e9 /* parts of 1 in a part */
-static const struct ht_column origin_facts[] = {
-	{ "name", HT_STR, HT_KEY, "kernel, memcpy or memset", NULL },
-	{ "op", HT_STR, HT_KEY, "operator", NULL },
-	{ "module", HT_STR, HT_KEY, "modules", NULL },
-	{ "source", HT_STR, HT_KEY, "lines", NULL },
-	{ "method", HT_STR, HT_KEY, "how that is known", NULL },
-	{ "via", HT_STR, HT_KEY, "where operators are known from", NULL },
-	{ "nodes", HT_STR, HT_KEY, "nodes of the FX graph", NULL },
-	{ "module_via", HT_STR, HT_KEY, "how modules are known", NULL },
-	{ "forward_source", HT_STR, HT_KEY, "line of the forward operator", NULL },
-	{ "count", HT_I64, HT_MEASURE, "GPU activities", NULL },
-	{ "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL },
-	{ "module_confidence", HT_I64, HT_MEASURE, "how sure the module is, at least", NULL },
-};
-static const uint8_t origin_rules[N_ORIGIN_VALUES] = { HT_POOL_SUM, HT_POOL_SUM, HT_POOL_MIN };
+#define ORIGIN_KEYS(KEY)                                                                           \
+	KEY(BY_NAME, "name", HT_STR, HT_KEY, "kernel, memcpy or memset", NULL)                     \
+	KEY(BY_OP, "op", HT_STR, HT_KEY, "operator", NULL)                                         \
+	KEY(BY_MODULE, "module", HT_STR, HT_KEY, "modules", NULL)                                  \
+	KEY(BY_SOURCE, "source", HT_STR, HT_KEY, "lines", NULL)                                    \
+	KEY(BY_METHOD, "method", HT_STR, HT_KEY, "how that is known", NULL)                        \
+	KEY(BY_VIA, "via", HT_STR, HT_KEY, "where operators are known from", NULL)                 \
+	KEY(BY_NODES, "nodes", HT_STR, HT_KEY, "nodes of the FX graph", NULL)                      \
+	KEY(BY_MODULE_VIA, "module_via", HT_STR, HT_KEY, "how modules are known", NULL)            \
+	KEY(BY_FORWARD_SOURCE, "forward_source", HT_STR, HT_KEY, "line of the forward operator",   \
+	        NULL)
+#define ORIGIN_VALUES(VALUE)                                                                       \
+	VALUE(OF_COUNT, SUM, "count", HT_I64, HT_MEASURE, "GPU activities", NULL)                  \
+	VALUE(OF_GPU_NS, SUM, "gpu_ns", HT_DURATION, HT_MEASURE, "their summed time", NULL)        \
+	VALUE(OF_MODULE_CONFIDENCE, MIN, "module_confidence", HT_I64, HT_MEASURE,                  \
+	        "how sure the module is, at least", NULL)
+HT_COLUMN_NUMBERS(ORIGIN_KEYS, N_ORIGIN_KEYS);
+HT_COLUMN_NUMBERS(ORIGIN_VALUES, N_ORIGIN_VALUES);
+static const uint8_t origin_rules[N_ORIGIN_VALUES] = HT_POOL_RULES(ORIGIN_VALUES);
+static const struct ht_column origin_facts[] = HT_POOL_COLUMNS(ORIGIN_KEYS, ORIGIN_VALUES);
 
-#define LINE_COLUMNS(COLUMN)                                                                       \
-	COLUMN(LINE_SOURCE, "source", HT_STR, HT_KEY,                                              \
+/* Both of parts and of the table. */
+#define LINE_KEYS(KEY)                                                                             \
+	KEY(LINE_SOURCE, "source", HT_STR, HT_KEY,                                                 \
 	        "line of the user's code; null where none is known", NULL)                         \
-	COLUMN(LINE_OP, "op", HT_STR, HT_KEY, "operator that the GPU activity belongs to", NULL)   \
-	COLUMN(LINE_METHOD, "method", HT_STR, HT_KEY, "how the origin is known", NULL)             \
-	COLUMN(LINE_VIA, "via", HT_STR, HT_KEY,                                                    \
+	KEY(LINE_OP, "op", HT_STR, HT_KEY, "operator that the GPU activity belongs to", NULL)      \
+	KEY(LINE_METHOD, "method", HT_STR, HT_KEY, "how the origin is known", NULL)                \
+	KEY(LINE_VIA, "via", HT_STR, HT_KEY,                                                       \
 	        "of generated kernels, where their operators are known from", NULL)                \
-	COLUMN(LINE_SPLIT, "split", HT_STR, HT_KEY,                                                \
+	KEY(LINE_SPLIT, "split", HT_STR, HT_KEY,                                                   \
 	        "how time of several lines was split: bytes (of what the lines compute), evenly",  \
-	        NULL)                                                                              \
-	COLUMN(LINE_COUNT, "count", HT_I64, HT_MEASURE,                                            \
+	        NULL)
+#define LINE_VALUES(VALUE)                                                                         \
+	VALUE(LINE_COUNT, SUM, "count", HT_I64, HT_MEASURE,                                        \
 	        "GPU activities of the line; one fused from several lines counts for each", NULL)  \
-	COLUMN(LINE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                     \
+	VALUE(LINE_GPU_NS, SUM, "gpu_ns", HT_DURATION, HT_MEASURE,                                 \
 	        "their summed time; of one fused from several lines the part of the line", NULL)   \
-	COLUMN(LINE_SHARED_NS, "shared_ns", HT_DURATION, HT_MEASURE,                               \
+	VALUE(LINE_SHARED_NS, SUM, "shared_ns", HT_DURATION, HT_MEASURE,                           \
 	        "of it, parts of activities that were fused from several lines", NULL)
-HT_COLUMNS(line_columns, LINE_COLUMNS);
-enum { N_LINE_KEYS = LINE_COUNT, N_LINE_VALUES = 3 };
-static const uint8_t line_rules[N_LINE_VALUES] = { HT_POOL_SUM, HT_POOL_SUM, HT_POOL_SUM };
+HT_COLUMN_NUMBERS(LINE_KEYS, N_LINE_KEYS);
+HT_COLUMN_NUMBERS(LINE_VALUES, N_LINE_VALUES);
+static const uint8_t line_rules[N_LINE_VALUES] = HT_POOL_RULES(LINE_VALUES);
+static const struct ht_column line_columns[] = HT_POOL_COLUMNS(LINE_KEYS, LINE_VALUES);
 
 #define GRAPH_COLUMNS(COLUMN)                                                                      \
 	COLUMN(GRAPH_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                      \
@@ -403,19 +410,26 @@ static enum ht_status sum_methods(struct ht_run *run, ht_table *table)
 static enum ht_status pool_origin(struct ht_pooled *pooled, const char *name,
         const struct ht_origin *origin, const char *forward_source, int64_t ns)
 {
-	const char *keys[N_ORIGIN_KEYS] = { name, origin->op, origin->module, origin->source,
-		ht_origin_method_name(origin->method), ht_fused_via_name(origin->via),
-		origin->nodes, ht_module_via_name(origin->module_via), forward_source };
-	const __int128 values[N_ORIGIN_VALUES] = { 1, ns,
-		(int64_t)(origin->module_confidence * CONFIDENCE_UNITS) };
-	uint32_t texts[N_ORIGIN_KEYS];
+	const char *method = ht_origin_method_name(origin->method);
+	const char *via = ht_fused_via_name(origin->via);
+	const char *module_via = ht_module_via_name(origin->module_via);
 	size_t group;
-	for (size_t k = 0; k < N_ORIGIN_KEYS; k++)
-		if (!ht_pooled_text(pooled, keys[k], &texts[k]))
-			return ht_fail_nomem(pooled->run->ctx);
-	if (!ht_pooled_group(pooled, texts, &group))
+	if (!ht_pooled_set_text(pooled, BY_NAME, name) ||
+	        !ht_pooled_set_text(pooled, BY_OP, origin->op) ||
+	        !ht_pooled_set_text(pooled, BY_MODULE, origin->module) ||
+	        !ht_pooled_set_text(pooled, BY_SOURCE, origin->source) ||
+	        !ht_pooled_set_text(pooled, BY_METHOD, method) ||
+	        !ht_pooled_set_text(pooled, BY_VIA, via) ||
+	        !ht_pooled_set_text(pooled, BY_NODES, origin->nodes) ||
+	        !ht_pooled_set_text(pooled, BY_MODULE_VIA, module_via) ||
+	        !ht_pooled_set_text(pooled, BY_FORWARD_SOURCE, forward_source) ||
+	        !ht_pooled_group(pooled, &group))
 		return ht_fail_nomem(pooled->run->ctx);
-	ht_pooled_add(pooled, group, 0, values);
+	ht_pooled_set(pooled, OF_COUNT, 1);
+	ht_pooled_set(pooled, OF_GPU_NS, ns);
+	ht_pooled_set(pooled, OF_MODULE_CONFIDENCE,
+	        (int64_t)(origin->module_confidence * CONFIDENCE_UNITS));
+	ht_pooled_add(pooled, group, 0);
 	return HT_OK;
 }
 
@@ -449,20 +463,19 @@ static enum ht_status pool_origins(struct ht_run *run, ht_table *table)
 static bool pool_line(struct ht_pooled *pooled, const struct ht_origin *origin, const char *line,
         int64_t ns, bool is_shared)
 {
-	const char *keys[N_LINE_KEYS] = { line, origin->op, ht_origin_method_name(origin->method),
-		ht_fused_via_name(origin->via),
-		!is_shared           ? NULL
-		: origin->line_bytes ? "bytes"
-		                     : "evenly" };
-	const __int128 values[N_LINE_VALUES] = { 1, ns, is_shared ? ns : 0 };
-	uint32_t texts[N_LINE_KEYS];
+	const char *method = ht_origin_method_name(origin->method);
+	const char *split = !is_shared ? NULL : origin->line_bytes ? "bytes" : "evenly";
 	size_t group;
-	for (size_t k = 0; k < N_LINE_KEYS; k++)
-		if (!ht_pooled_text(pooled, keys[k], &texts[k]))
-			return false;
-	if (!ht_pooled_group(pooled, texts, &group))
+	if (!ht_pooled_set_text(pooled, LINE_SOURCE, line) ||
+	        !ht_pooled_set_text(pooled, LINE_OP, origin->op) ||
+	        !ht_pooled_set_text(pooled, LINE_METHOD, method) ||
+	        !ht_pooled_set_text(pooled, LINE_VIA, ht_fused_via_name(origin->via)) ||
+	        !ht_pooled_set_text(pooled, LINE_SPLIT, split) || !ht_pooled_group(pooled, &group))
 		return false;
-	ht_pooled_add(pooled, group, 0, values);
+	ht_pooled_set(pooled, LINE_COUNT, 1);
+	ht_pooled_set(pooled, LINE_GPU_NS, ns);
+	ht_pooled_set(pooled, LINE_SHARED_NS, is_shared ? ns : 0);
+	ht_pooled_add(pooled, group, 0);
 	return true;
 }
 
@@ -677,8 +690,9 @@ static int longest_first(const void *left, const void *right)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Groups by their time, the second of their values. */
-static enum ht_status order_groups(const struct ht_pooled *pooled, struct group_order **ret_order)
+/* Groups by their time, which is one of their values. */
+static enum ht_status order_groups(
+        const struct ht_pooled *pooled, size_t value, struct group_order **ret_order)
 {
 	struct ht_run *run = pooled->run;
 	size_t n = ht_pooled_n(pooled), *by_text = ht_pooled_order(pooled);
@@ -686,34 +700,43 @@ static enum ht_status order_groups(const struct ht_pooled *pooled, struct group_
 	if (!by_text || !order)
 		return ht_fail_nomem(run->ctx);
 	for (size_t i = 0; i < n; i++)
-		order[i] = (struct group_order){ ht_pooled_i64(pooled, by_text[i], 0, 1), i,
+		order[i] = (struct group_order){ ht_pooled_i64(pooled, by_text[i], 0, value), i,
 			by_text[i] };
 	qsort(order, n, sizeof *order, longest_first);
 	*ret_order = order;
 	return HT_OK;
 }
 
-/* The first n_before keys stand before the values, the others behind them, a confidence last. */
+static void put_origin(const struct ht_pooled *p, size_t group, ht_table *table)
+{
+	int64_t units = ht_pooled_i64(p, group, 0, OF_MODULE_CONFIDENCE);
+	ht_table_row(table);
+	ht_table_put_str(table, ORIGIN_NAME, ht_pooled_key(p, group, BY_NAME));
+	ht_table_put_str(table, ORIGIN_OP, ht_pooled_key(p, group, BY_OP));
+	ht_table_put_str(table, ORIGIN_MODULE, ht_pooled_key(p, group, BY_MODULE));
+	ht_table_put_str(table, ORIGIN_SOURCE, ht_pooled_key(p, group, BY_SOURCE));
+	ht_table_put_str(table, ORIGIN_METHOD, ht_pooled_key(p, group, BY_METHOD));
+	ht_table_put_i64(table, ORIGIN_COUNT, ht_pooled_i64(p, group, 0, OF_COUNT));
+	ht_table_put_i64(table, ORIGIN_GPU_NS, ht_pooled_i64(p, group, 0, OF_GPU_NS));
+	ht_table_put_str(table, ORIGIN_VIA, ht_pooled_key(p, group, BY_VIA));
+	ht_table_put_str(table, ORIGIN_NODES, ht_pooled_key(p, group, BY_NODES));
+	ht_table_put_str(table, ORIGIN_MODULE_VIA, ht_pooled_key(p, group, BY_MODULE_VIA));
+	ht_table_put_str(table, ORIGIN_FORWARD_SOURCE, ht_pooled_key(p, group, BY_FORWARD_SOURCE));
+	ht_table_put_f64(
+	        table, ORIGIN_MODULE_CONFIDENCE, units ? (double)units / CONFIDENCE_UNITS : NAN);
+}
+
 static enum ht_status put_pooled(
-        const struct ht_pooled *pooled, size_t n_before, size_t n_values, ht_table *table)
+        struct ht_pooled *pooled, const struct ht_parts *parts, bool is_lines, ht_table *table)
 {
 	struct group_order *order = NULL;
-	HT_TRY(order_groups(pooled, &order));
-	for (size_t i = 0; i < ht_pooled_n(pooled); i++) {
-		size_t group = order[i].group;
-		ht_table_row(table);
-		for (size_t k = 0; k < n_before; k++)
-			ht_table_put_str(table, k, ht_pooled_key(pooled, group, k));
-		for (size_t k = 0; k < n_values; k++)
-			ht_table_put_i64(table, n_before + k, ht_pooled_i64(pooled, group, 0, k));
-		for (size_t k = n_before; k < pooled->n_keys; k++)
-			ht_table_put_str(table, k + n_values, ht_pooled_key(pooled, group, k));
-		int64_t units =
-		        n_values < pooled->n_values ? ht_pooled_i64(pooled, group, 0, n_values) : 0;
-		if (n_values < pooled->n_values)
-			ht_table_put_f64(table, pooled->n_keys + n_values,
-			        units ? (double)units / CONFIDENCE_UNITS : NAN);
-	}
+	HT_TRY(ht_pooled_parts(pooled, parts, is_lines ? 0 : FACTS_ORIGINS));
+	HT_TRY(order_groups(pooled, is_lines ? LINE_GPU_NS : OF_GPU_NS, &order));
+	for (size_t i = 0; i < ht_pooled_n(pooled); i++)
+		if (is_lines)
+			ht_pooled_put_group(pooled, order[i].group, table);
+		else
+			put_origin(pooled, order[i].group, table);
 	return HT_OK;
 }
 
@@ -726,10 +749,7 @@ static enum ht_status finish_pooled(
 		ht_pooled_init(&pooled, run, N_LINE_KEYS, 1, line_rules, N_LINE_VALUES);
 	else
 		ht_pooled_init(&pooled, run, N_ORIGIN_KEYS, 1, origin_rules, N_ORIGIN_VALUES);
-	enum ht_status status = ht_pooled_parts(&pooled, parts, is_lines ? 0 : FACTS_ORIGINS);
-	if (status == HT_OK)
-		status = put_pooled(&pooled, is_lines ? N_LINE_KEYS : ORIGIN_COUNT,
-		        is_lines ? N_LINE_VALUES : ORIGIN_VIA - ORIGIN_COUNT, table);
+	enum ht_status status = put_pooled(&pooled, parts, is_lines, table);
 	ht_pooled_done(&pooled);
 	return status;
 }

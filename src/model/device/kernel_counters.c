@@ -17,24 +17,9 @@
 
 #define MAX_VALUE 9e12 /* beyond, millionths do not fit */
 
-const uint8_t ht_kernel_counter_rules[HT_N_KC_VALUES] = { [HT_KC_MIN] = HT_POOL_MIN,
-	[HT_KC_MAX] = HT_POOL_MAX,
-	[HT_KC_SUM_NS] = HT_POOL_SUM_WIDE,
-	[HT_KC_SUM] = HT_POOL_SUM_WIDE };
-
-const struct ht_column ht_kernel_counter_columns[] = {
-	{ "name", HT_STR, HT_KEY, "kernel", NULL },
-	{ "core", HT_STR, HT_KEY, "what it ran on", NULL },
-	{ "counter", HT_STR, HT_KEY, "name of the number", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "kernels that have it", NULL },
-	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of their durations", NULL },
-	{ "min", HT_I64, HT_MEASURE, "smallest, in millionths", NULL },
-	{ "max", HT_I64, HT_MEASURE, "largest, in millionths", NULL },
-	{ "sum_ns_high", HT_I64, HT_MEASURE, "value times duration, upper 64 bits", NULL },
-	{ "sum_ns_low", HT_I64, HT_MEASURE, "and lower", NULL },
-	{ "sum_high", HT_I64, HT_MEASURE, "sum of values, upper 64 bits", NULL },
-	{ "sum_low", HT_I64, HT_MEASURE, "and lower", NULL },
-};
+const uint8_t ht_kernel_counter_rules[HT_N_KC_VALUES] = HT_POOL_RULES(HT_KC_VALUES);
+const struct ht_column ht_kernel_counter_columns[HT_N_KERNEL_COUNTER_COLUMNS] =
+        HT_POOL_COLUMNS(HT_KC_KEYS, HT_KC_VALUES);
 
 struct counting {
 	const struct ht_trace *t;
@@ -90,16 +75,16 @@ static bool find_group(
         struct counting *c, const struct ht_arg_column *column, uint32_t row, size_t *ret)
 {
 	const struct ht_trace *t = c->t;
-	uint32_t texts[HT_N_KC_KEYS], name = t->name[row], core = c->core[row];
+	uint32_t name = t->name[row], core = c->core[row];
 	if (c->group_of[name] && c->core_of[name] == core) {
 		*ret = c->group_of[name] - 1;
 		return true;
 	}
-	if (!ht_pooled_text(&c->pooled, ht_str(t, name), &texts[HT_KC_NAME]) ||
-	        !ht_pooled_text(&c->pooled, core == HT_NO_STR ? NULL : ht_str(t, core),
-	                &texts[HT_KC_CORE]) ||
-	        !ht_pooled_text(&c->pooled, ht_str(t, column->key), &texts[HT_KC_COUNTER]) ||
-	        !ht_pooled_group(&c->pooled, texts, ret))
+	if (!ht_pooled_set_text(&c->pooled, HT_KC_NAME, ht_str(t, name)) ||
+	        !ht_pooled_set_text(
+	                &c->pooled, HT_KC_CORE, core == HT_NO_STR ? NULL : ht_str(t, core)) ||
+	        !ht_pooled_set_text(&c->pooled, HT_KC_COUNTER, ht_str(t, column->key)) ||
+	        !ht_pooled_group(&c->pooled, ret))
 		return false;
 	c->group_of[name] = *ret + 1;
 	c->core_of[name] = core;
@@ -121,9 +106,13 @@ static bool count_column(struct counting *c, const struct ht_arg_column *column)
 		if (!find_group(c, column, row, &group))
 			return false;
 		int64_t millionths = ht_round_sat(value * HT_KC_ONE), dur_ns = t->dur_ns[row];
-		const __int128 values[HT_N_KC_VALUES] = { 1, dur_ns, millionths, millionths,
-			(__int128)millionths * dur_ns, millionths };
-		ht_pooled_add(&c->pooled, group, 0, values);
+		ht_pooled_set(&c->pooled, HT_KC_CALLS, 1);
+		ht_pooled_set(&c->pooled, HT_KC_TOTAL, dur_ns);
+		ht_pooled_set(&c->pooled, HT_KC_MIN, millionths);
+		ht_pooled_set(&c->pooled, HT_KC_MAX, millionths);
+		ht_pooled_set(&c->pooled, HT_KC_SUM_NS, (__int128)millionths * dur_ns);
+		ht_pooled_set(&c->pooled, HT_KC_SUM, millionths);
+		ht_pooled_add(&c->pooled, group, 0);
 	}
 	return true;
 }

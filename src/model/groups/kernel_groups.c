@@ -18,48 +18,9 @@
 #define ONE 1000000
 #define MAX 1e6 /* blocks per SM, or percent: more is no estimate */
 
-const uint8_t ht_kernel_rules[HT_N_KG_VALUES] = {
-	[HT_KG_MIN] = HT_POOL_MIN,
-	[HT_KG_MAX] = HT_POOL_MAX,
-	[HT_KG_BLOCKS_NS] = HT_POOL_SUM_WIDE,
-	[HT_KG_OCCUPANCY_NS] = HT_POOL_SUM_WIDE,
-	[HT_KG_HAS_BLOCKS] = HT_POOL_ANY,
-	[HT_KG_HAS_OCCUPANCY] = HT_POOL_ANY,
-	[HT_KG_TC] = HT_POOL_ANY,
-	[HT_KG_TC_UNKNOWN] = HT_POOL_ANY,
-	[HT_KG_OP_ELIGIBLE] = HT_POOL_ANY,
-};
-
-const struct ht_column ht_kernel_group_columns[] = {
-	{ "name", HT_STR, HT_KEY, "kernel", NULL },
-	{ "operator", HT_STR, HT_KEY, "operator that launched it", NULL },
-	{ "grid", HT_STR, HT_KEY, "blocks", NULL },
-	{ "block", HT_STR, HT_KEY, "threads", NULL },
-	{ "registers", HT_STR, HT_KEY, "registers per thread", NULL },
-	{ "shared_memory", HT_STR, HT_KEY, "bytes of shared memory", NULL },
-	{ "device", HT_STR, HT_KEY, "device", NULL },
-	{ "stream", HT_STR, HT_KEY, "stream", NULL },
-	{ "core", HT_STR, HT_KEY, "what it ran on", NULL },
-	{ "unit", HT_STR, HT_KEY, "accelerator core", NULL },
-	{ "block_dim", HT_STR, HT_KEY, "blocks", NULL },
-	{ "mix_block_dim", HT_STR, HT_KEY, "blocks on the other cores", NULL },
-	{ "type", HT_STR, HT_KEY, "type of an NPU's kernel, or its name", NULL },
-	{ "input_shapes", HT_STR, HT_KEY, "shapes of its inputs", NULL },
-	{ "common", HT_STR, HT_KEY, "name without what differs between runs", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "kernels", NULL },
-	{ "total_ns", HT_DURATION, HT_MEASURE, "sum of durations", NULL },
-	{ "min_ns", HT_DURATION, HT_MEASURE, "shortest", NULL },
-	{ "max_ns", HT_DURATION, HT_MEASURE, "longest", NULL },
-	{ "blocks_high", HT_I64, HT_MEASURE, "blocks per SM times duration, upper 64 bits", NULL },
-	{ "blocks_low", HT_I64, HT_MEASURE, "and lower", NULL },
-	{ "occupancy_high", HT_I64, HT_MEASURE, "occupancy times duration, upper 64 bits", NULL },
-	{ "occupancy_low", HT_I64, HT_MEASURE, "and lower", NULL },
-	{ "has_blocks", HT_I64, HT_MEASURE, "whether blocks per SM are known", NULL },
-	{ "has_occupancy", HT_I64, HT_MEASURE, "whether occupancy is known", NULL },
-	{ "tensor_cores", HT_I64, HT_MEASURE, "runs on tensor cores", NULL },
-	{ "core_unknown", HT_I64, HT_MEASURE, "nothing says what its product runs on", NULL },
-	{ "op_eligible", HT_I64, HT_MEASURE, "its operator can", NULL },
-};
+const uint8_t ht_kernel_rules[HT_N_KG_VALUES] = HT_POOL_RULES(HT_KG_VALUES);
+const struct ht_column ht_kernel_group_columns[HT_N_KERNEL_GROUP_COLUMNS] =
+        HT_POOL_COLUMNS(HT_KG_KEYS, HT_KG_VALUES);
 
 struct grouper {
 	struct ht_run *run;
@@ -185,13 +146,14 @@ static bool add_key(struct grouper *g, unsigned key, uint32_t i_gpu, const struc
 	}
 }
 
-static bool add_keys(struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op,
-        enum ht_core on, uint32_t *texts)
+static bool add_keys(
+        struct grouper *g, uint32_t i_gpu, const struct ht_op_node *op, enum ht_core on)
 {
 	for (unsigned k = 0; k < HT_N_KG_KEYS; k++) {
-		texts[k] = HT_NONE;
-		if (wants(g, k) && !add_key(g, k, i_gpu, op, on, &texts[k]))
+		uint32_t text = HT_NONE;
+		if (wants(g, k) && !add_key(g, k, i_gpu, op, on, &text))
 			return false;
+		ht_pooled_set_key(&g->pooled, k, text);
 	}
 	return true;
 }
@@ -206,19 +168,27 @@ static int64_t estimate(struct ht_arg_cursor *arg, uint32_t row)
 static bool add_kernel(struct grouper *g, uint32_t i_gpu)
 {
 	const struct ht_trace *t = g->t;
-	uint32_t row = t->gpu[i_gpu].row, texts[HT_N_KG_KEYS];
+	struct ht_pooled *p = &g->pooled;
+	uint32_t row = t->gpu[i_gpu].row;
 	enum ht_core on = ht_traits_runs_on(&g->traits, row, false);
 	const struct ht_op_node *op = launcher_of(g, i_gpu);
 	int64_t blocks = estimate(&g->blocks, row), occupancy = estimate(&g->occupancy, row),
 	        dur = t->dur_ns[row];
 	size_t group;
-	if (!add_keys(g, i_gpu, op, on, texts) || !ht_pooled_group(&g->pooled, texts, &group))
+	if (!add_keys(g, i_gpu, op, on) || !ht_pooled_group(p, &group))
 		return false;
-	const __int128 values[HT_N_KG_VALUES] = { 1, dur, dur, dur,
-		(__int128)(blocks > 0 ? blocks : 0) * dur,
-		(__int128)(occupancy > 0 ? occupancy : 0) * dur, blocks > 0, occupancy >= 0,
-		on == HT_CORE_TENSOR, on == HT_CORE_UNKNOWN, is_eligible(g, i_gpu, op) };
-	ht_pooled_add(&g->pooled, group, 0, values);
+	ht_pooled_set(p, HT_KG_CALLS, 1);
+	ht_pooled_set(p, HT_KG_TOTAL, dur);
+	ht_pooled_set(p, HT_KG_MIN, dur);
+	ht_pooled_set(p, HT_KG_MAX, dur);
+	ht_pooled_set(p, HT_KG_BLOCKS_NS, (__int128)(blocks > 0 ? blocks : 0) * dur);
+	ht_pooled_set(p, HT_KG_OCCUPANCY_NS, (__int128)(occupancy > 0 ? occupancy : 0) * dur);
+	ht_pooled_set(p, HT_KG_HAS_BLOCKS, blocks > 0);
+	ht_pooled_set(p, HT_KG_HAS_OCCUPANCY, occupancy >= 0);
+	ht_pooled_set(p, HT_KG_TC, on == HT_CORE_TENSOR);
+	ht_pooled_set(p, HT_KG_TC_UNKNOWN, on == HT_CORE_UNKNOWN);
+	ht_pooled_set(p, HT_KG_OP_ELIGIBLE, is_eligible(g, i_gpu, op));
+	ht_pooled_add(p, group, 0);
 	return true;
 }
 

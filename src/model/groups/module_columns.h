@@ -5,32 +5,44 @@
 #ifndef HT_MODEL_GROUPS_MODULE_COLUMNS_H
 #define HT_MODEL_GROUPS_MODULE_COLUMNS_H
 
-#include "table/table.h"
+#include "model/numbers/pooled.h"
 
-enum { HT_MODULE_PATH, HT_MODULE_NAME, HT_N_MODULE_KEYS };
-enum {
-	HT_MODULE_CALLS,
-	HT_MODULE_OPERATORS, /* called by itself */
-	HT_MODULE_HOST_SELF,
-	HT_MODULE_HOST_TOTAL,
-	HT_MODULE_DEVICE_SELF,
-	HT_MODULE_DEVICE_TOTAL,
-	HT_MODULE_BACKWARD_HOST_SELF,
-	HT_MODULE_BACKWARD_HOST_TOTAL,
-	HT_MODULE_BACKWARD_DEVICE_SELF,
-	HT_MODULE_BACKWARD_DEVICE_TOTAL,
-	HT_MODULE_DEPTH, /* 1 at the top */
-	HT_MODULE_ORDER, /* when it was first called, among the modules of its rank */
-	HT_N_MODULE_VALUES
-};
+#define HT_MODULE_KEYS(KEY)                                                                        \
+	KEY(HT_MODULE_PATH, "path", HT_STR, HT_KEY, "modules around it and itself", NULL)          \
+	KEY(HT_MODULE_NAME, "name", HT_STR, HT_KEY, "module", NULL)
+#define HT_MODULE_VALUES(VALUE)                                                                    \
+	VALUE(HT_MODULE_CALLS, SUM, "calls", HT_I64, HT_MEASURE, "calls", NULL)                    \
+	VALUE(HT_MODULE_OPERATORS, SUM, "operators", HT_I64, HT_MEASURE,                           \
+	        "operators that it called itself", NULL)                                           \
+	VALUE(HT_MODULE_HOST_SELF, SUM, "host_self_ns", HT_DURATION, HT_MEASURE,                   \
+	        "without what is inside", NULL)                                                    \
+	VALUE(HT_MODULE_HOST_TOTAL, SUM, "host_total_ns", HT_DURATION, HT_MEASURE, "duration",     \
+	        NULL)                                                                              \
+	VALUE(HT_MODULE_DEVICE_SELF, SUM, "device_self_ns", HT_DURATION, HT_MEASURE,               \
+	        "GPU activity of its own", NULL)                                                   \
+	VALUE(HT_MODULE_DEVICE_TOTAL, SUM, "device_total_ns", HT_DURATION, HT_MEASURE,             \
+	        "GPU activity", NULL)                                                              \
+	VALUE(HT_MODULE_BACKWARD_HOST_SELF, SUM, "backward_host_self_ns", HT_DURATION, HT_MEASURE, \
+	        "host, backward, own", NULL)                                                       \
+	VALUE(HT_MODULE_BACKWARD_HOST_TOTAL, SUM, "backward_host_total_ns", HT_DURATION,           \
+	        HT_MEASURE, "host, backward", NULL)                                                \
+	VALUE(HT_MODULE_BACKWARD_DEVICE_SELF, SUM, "backward_device_self_ns", HT_DURATION,         \
+	        HT_MEASURE, "GPU activity, backward, own", NULL)                                   \
+	VALUE(HT_MODULE_BACKWARD_DEVICE_TOTAL, SUM, "backward_device_total_ns", HT_DURATION,       \
+	        HT_MEASURE, "GPU activity, backward", NULL)                                        \
+	VALUE(HT_MODULE_DEPTH, MAX, "depth", HT_I64, HT_MEASURE, "1 at the top", NULL)             \
+	/* among the modules of its rank */                                                        \
+	VALUE(HT_MODULE_ORDER, MIN, "first", HT_I64, HT_MEASURE, "when it was first called", NULL)
+HT_COLUMN_NUMBERS(HT_MODULE_KEYS, HT_N_MODULE_KEYS);
+HT_COLUMN_NUMBERS(HT_MODULE_VALUES, HT_N_MODULE_VALUES);
 extern const uint8_t ht_module_rules[HT_N_MODULE_VALUES];
 
 /* What stands between the names of a path. */
 #define HT_MODULE_BETWEEN " / "
 
 /* The table of a part. */
-extern const struct ht_column ht_module_group_columns[];
-enum { HT_N_MODULE_GROUP_COLUMNS = HT_N_MODULE_KEYS + HT_N_MODULE_VALUES };
+enum { HT_N_MODULE_GROUP_COLUMNS = HT_POOL_N_COLUMNS(HT_MODULE_KEYS, HT_MODULE_VALUES) };
+extern const struct ht_column ht_module_group_columns[HT_N_MODULE_GROUP_COLUMNS];
 
 /* How GPU activity is known to be of a module: a row per rank. */
 #define HT_MODULE_SHARE_COLUMNS(COLUMN)                                                            \
@@ -54,6 +66,6 @@ enum { HT_N_MODULE_GROUP_COLUMNS = HT_N_MODULE_KEYS + HT_N_MODULE_VALUES };
 	COLUMN(HT_MODULE_ANNOTATION_NS, "annotation_ns", HT_DURATION, HT_MEASURE,                  \
 	        "by names of annotations", NULL)
 HT_COLUMN_NUMBERS(HT_MODULE_SHARE_COLUMNS, HT_N_MODULE_SHARE_COLUMNS);
-extern const struct ht_column ht_module_share_columns[];
+extern const struct ht_column ht_module_share_columns[HT_N_MODULE_SHARE_COLUMNS];
 
 #endif

@@ -92,17 +92,18 @@ static bool add_level(struct adder *a, const char *path, size_t n, int64_t depth
 {
 	char *text = ht_arena_strndup(a->run->scratch, path, n);
 	const char *name = text;
-	uint32_t texts[HT_N_MODULE_KEYS];
 	size_t group;
 	for (const char *at = text; at && (at = strstr(at, HT_MODULE_BETWEEN));)
 		name = at += BETWEEN_BYTES;
-	if (!text || !ht_pooled_text(a->pooled, text, &texts[HT_MODULE_PATH]) ||
-	        !ht_pooled_text(a->pooled, name, &texts[HT_MODULE_NAME]) ||
-	        !ht_pooled_group(a->pooled, texts, &group))
+	if (!text || !ht_pooled_set_text(a->pooled, HT_MODULE_PATH, text) ||
+	        !ht_pooled_set_text(a->pooled, HT_MODULE_NAME, name) ||
+	        !ht_pooled_group(a->pooled, &group))
 		return false;
 	values[HT_MODULE_DEPTH] = depth;
 	values[HT_MODULE_ORDER] = a->next_order++;
-	ht_pooled_add(a->pooled, group, 0, values);
+	for (size_t k = 0; k < HT_N_MODULE_VALUES; k++)
+		ht_pooled_set(a->pooled, k, values[k]);
+	ht_pooled_add(a->pooled, group, 0);
 	return true;
 }
 

@@ -180,7 +180,6 @@ static bool add_path(struct grouper *g, uint32_t i)
 	const struct ht_stack_path *paths = g->stacks.paths.data;
 	const char *name = ht_module_bare_name(ht_str(g->t, ht_stacks_at(&g->stacks, i).name));
 	int64_t *v = g->sums[i].v;
-	uint32_t texts[HT_N_MODULE_KEYS];
 	size_t group;
 	v[HT_MODULE_DEPTH] = paths[i].n;
 	v[HT_MODULE_ORDER] = i;
@@ -188,14 +187,13 @@ static bool add_path(struct grouper *g, uint32_t i)
 	                                      !v[HT_MODULE_BACKWARD_DEVICE_TOTAL]))
 		return true;
 	const char *path = ht_stacks_text(&g->stacks, i, &path_spelling);
-	if (!path || !ht_pooled_text(g->pooled, path, &texts[HT_MODULE_PATH]) ||
-	        !ht_pooled_text(g->pooled, name, &texts[HT_MODULE_NAME]) ||
-	        !ht_pooled_group(g->pooled, texts, &group))
+	if (!path || !ht_pooled_set_text(g->pooled, HT_MODULE_PATH, path) ||
+	        !ht_pooled_set_text(g->pooled, HT_MODULE_NAME, name) ||
+	        !ht_pooled_group(g->pooled, &group))
 		return false;
-	__int128 values[HT_N_MODULE_VALUES];
 	for (size_t k = 0; k < HT_N_MODULE_VALUES; k++)
-		values[k] = v[k];
-	ht_pooled_add(g->pooled, group, 0, values);
+		ht_pooled_set(g->pooled, k, v[k]);
+	ht_pooled_add(g->pooled, group, 0);
 	return true;
 }
 

@@ -15,7 +15,6 @@
 #define HT_MODEL_GROUPS_MODULE_GROUPS_H
 
 #include "model/groups/module_columns.h"
-#include "model/numbers/pooled.h"
 
 /* Group the modules of the rank in hand; shares may be NULL. */
 enum ht_status ht_module_groups_put(

@@ -18,24 +18,9 @@
 
 #include <string.h>
 
-const uint8_t ht_op_rules[HT_N_OP_VALUES] = {
-	[HT_OP_TC_ELIGIBLE] = HT_POOL_ANY, [HT_OP_OF_TABLE] = HT_POOL_ANY
-};
-
-const struct ht_column ht_op_group_columns[] = {
-	{ "name", HT_STR, HT_KEY, "operator", NULL },
-	{ "input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL },
-	{ "call_stack", HT_STR, HT_KEY, "frames around it", NULL },
-	{ "calls", HT_I64, HT_MEASURE, "events", NULL },
-	{ "device_self_ns", HT_DURATION, HT_MEASURE, "GPU activity of its own", NULL },
-	{ "device_total_ns", HT_DURATION, HT_MEASURE, "with that of what it called", NULL },
-	{ "host_self_ns", HT_DURATION, HT_MEASURE, "without operators and calls inside", NULL },
-	{ "host_total_ns", HT_DURATION, HT_MEASURE, "duration", NULL },
-	{ "tc_self_ns", HT_DURATION, HT_MEASURE, "own GPU activity on tensor cores", NULL },
-	{ "tc_total_ns", HT_DURATION, HT_MEASURE, "with that of what it called", NULL },
-	{ "tc_eligible", HT_I64, HT_MEASURE, "can run on tensor cores", NULL },
-	{ "of_table", HT_I64, HT_MEASURE, "as the exporter lists it", NULL },
-};
+const uint8_t ht_op_rules[HT_N_OP_VALUES] = HT_POOL_RULES(HT_OP_VALUES);
+const struct ht_column ht_op_group_columns[HT_N_OP_GROUP_COLUMNS] =
+        HT_POOL_COLUMNS(HT_OP_KEYS, HT_OP_VALUES);
 
 struct grouper {
 	struct ht_run *run;
@@ -154,19 +139,29 @@ static bool add_stack(struct grouper *g, uint32_t row, uint32_t *ret_text)
 
 /* ---- groups ---- */
 
+/* By texts, HT_NONE where one is not asked for or missing. */
+static bool group_by(
+        struct grouper *g, uint32_t name, uint32_t shape, uint32_t stack, size_t *ret_group)
+{
+	ht_pooled_set_key(&g->pooled, HT_OP_NAME, name);
+	ht_pooled_set_key(&g->pooled, HT_OP_SHAPE, shape);
+	ht_pooled_set_key(&g->pooled, HT_OP_STACK, stack);
+	return ht_pooled_group(&g->pooled, ret_group);
+}
+
 static bool find_group(struct grouper *g, uint32_t row, size_t *ret_group)
 {
-	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE }, id = g->t->name[row];
+	uint32_t name, shape = HT_NONE, stack = HT_NONE, id = g->t->name[row];
 	uint32_t *known =
 	        g->by_shape || g->by_stack || id == HT_NO_STR ? NULL : &g->group_of_name[id];
 	if (known && *known) {
 		*ret_group = *known - 1;
 		return true;
 	}
-	if (!ht_pooled_name(&g->pooled, g->t, id, g->text_of_name, &texts[HT_OP_NAME]) ||
-	        (g->by_shape && !add_shape(g, row, &texts[HT_OP_SHAPE])) ||
-	        (g->by_stack && !add_stack(g, row, &texts[HT_OP_STACK])) ||
-	        !ht_pooled_group(&g->pooled, texts, ret_group))
+	if (!ht_pooled_name(&g->pooled, g->t, id, g->text_of_name, &name) ||
+	        (g->by_shape && !add_shape(g, row, &shape)) ||
+	        (g->by_stack && !add_stack(g, row, &stack)) ||
+	        !group_by(g, name, shape, stack, ret_group))
 		return false;
 	if (known)
 		*known = (uint32_t)*ret_group + 1;
@@ -175,32 +170,46 @@ static bool find_group(struct grouper *g, uint32_t row, size_t *ret_group)
 
 static bool add_op(struct grouper *g, const struct ht_op_node *node, const struct moved *moved)
 {
+	struct ht_pooled *p = &g->pooled;
 	size_t group;
 	if (!find_group(g, node->row, &group))
 		return false;
-	const __int128 values[HT_N_OP_VALUES] = { 1, node->device_self_ns - moved->ns,
-		node->device_total_ns, node->host_self_ns, node->host_total_ns,
-		node->tc_self_ns - moved->tc_ns, node->tc_total_ns, node->tc_eligible, 0 };
-	ht_pooled_add(&g->pooled, group, 0, values);
+	ht_pooled_set(p, HT_OP_CALLS, 1);
+	ht_pooled_set(p, HT_OP_DEVICE_SELF, node->device_self_ns - moved->ns);
+	ht_pooled_set(p, HT_OP_DEVICE_TOTAL, node->device_total_ns);
+	ht_pooled_set(p, HT_OP_HOST_SELF, node->host_self_ns);
+	ht_pooled_set(p, HT_OP_HOST_TOTAL, node->host_total_ns);
+	ht_pooled_set(p, HT_OP_TC_SELF, node->tc_self_ns - moved->tc_ns);
+	ht_pooled_set(p, HT_OP_TC_TOTAL, node->tc_total_ns);
+	ht_pooled_set(p, HT_OP_TC_ELIGIBLE, node->tc_eligible);
+	ht_pooled_set(p, HT_OP_OF_TABLE, 0);
+	ht_pooled_add(p, group, 0);
 	return true;
 }
 
 /* A call that the exporter lists. */
 static bool add_detail(struct grouper *g, const struct ht_op_detail *op)
 {
-	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE };
-	const char *shape =
+	struct ht_pooled *p = &g->pooled;
+	uint32_t name, shape = HT_NONE, stack = HT_NONE;
+	const char *spelled =
 	        g->by_shape && op->shape ? spell_shape(g->run->scratch, op->shape) : "[]";
 	size_t group;
-	if (!shape || !ht_pooled_text(&g->pooled, op->name, &texts[HT_OP_NAME]) ||
-	        (g->by_shape && !ht_pooled_text(&g->pooled, shape, &texts[HT_OP_SHAPE])) ||
-	        (g->by_stack && !pool_stack(g, op->stack, &texts[HT_OP_STACK])) ||
-	        !ht_pooled_group(&g->pooled, texts, &group))
+	if (!spelled || !ht_pooled_text(p, op->name, &name) ||
+	        (g->by_shape && !ht_pooled_text(p, spelled, &shape)) ||
+	        (g->by_stack && !pool_stack(g, op->stack, &stack)) ||
+	        !group_by(g, name, shape, stack, &group))
 		return false;
-	const __int128 values[HT_N_OP_VALUES] = { 1, op->device_self_ns, op->device_total_ns,
-		op->host_self_ns, op->host_total_ns, op->tc_self_ns, op->tc_total_ns,
-		op->tc_total_ns > 0, 1 };
-	ht_pooled_add(&g->pooled, group, 0, values);
+	ht_pooled_set(p, HT_OP_CALLS, 1);
+	ht_pooled_set(p, HT_OP_DEVICE_SELF, op->device_self_ns);
+	ht_pooled_set(p, HT_OP_DEVICE_TOTAL, op->device_total_ns);
+	ht_pooled_set(p, HT_OP_HOST_SELF, op->host_self_ns);
+	ht_pooled_set(p, HT_OP_HOST_TOTAL, op->host_total_ns);
+	ht_pooled_set(p, HT_OP_TC_SELF, op->tc_self_ns);
+	ht_pooled_set(p, HT_OP_TC_TOTAL, op->tc_total_ns);
+	ht_pooled_set(p, HT_OP_TC_ELIGIBLE, op->tc_total_ns > 0);
+	ht_pooled_set(p, HT_OP_OF_TABLE, 1);
+	ht_pooled_add(p, group, 0);
 	return true;
 }
 
@@ -243,22 +252,37 @@ static bool recorded_stack(struct grouper *g, const struct ht_origin *site, uint
 
 static bool find_site_group(struct grouper *g, const struct ht_origin *site, size_t *ret_group)
 {
-	uint32_t texts[HT_N_OP_KEYS] = { HT_NONE, HT_NONE, HT_NONE };
+	uint32_t name, shape = HT_NONE, stack = HT_NONE;
 	uint32_t *known = &g->group_of_site[site - g->origins.sites];
 	if (!*known) {
-		const char *shape = site->shapes && g->by_shape
-		                            ? spell_shape(g->run->scratch, site->shapes)
-		                            : "[]";
+		const char *spelled = site->shapes && g->by_shape
+		                              ? spell_shape(g->run->scratch, site->shapes)
+		                              : "[]";
 		size_t group;
-		if (!shape || !ht_pooled_text(&g->pooled, site->op, &texts[HT_OP_NAME]) ||
-		        (g->by_shape && !ht_pooled_text(&g->pooled, shape, &texts[HT_OP_SHAPE])) ||
-		        (g->by_stack && !recorded_stack(g, site, &texts[HT_OP_STACK])) ||
-		        !ht_pooled_group(&g->pooled, texts, &group))
+		if (!spelled || !ht_pooled_text(&g->pooled, site->op, &name) ||
+		        (g->by_shape && !ht_pooled_text(&g->pooled, spelled, &shape)) ||
+		        (g->by_stack && !recorded_stack(g, site, &stack)) ||
+		        !group_by(g, name, shape, stack, &group))
 			return false;
 		*known = (uint32_t)group + 1;
 	}
 	*ret_group = *known - 1;
 	return true;
+}
+
+static void add_activity(struct ht_pooled *p, size_t group, bool is_call, int64_t ns, int64_t tc_ns,
+        bool is_eligible)
+{
+	ht_pooled_set(p, HT_OP_CALLS, is_call);
+	ht_pooled_set(p, HT_OP_DEVICE_SELF, ns);
+	ht_pooled_set(p, HT_OP_DEVICE_TOTAL, ns);
+	ht_pooled_set(p, HT_OP_HOST_SELF, 0);
+	ht_pooled_set(p, HT_OP_HOST_TOTAL, 0);
+	ht_pooled_set(p, HT_OP_TC_SELF, tc_ns);
+	ht_pooled_set(p, HT_OP_TC_TOTAL, tc_ns);
+	ht_pooled_set(p, HT_OP_TC_ELIGIBLE, is_eligible);
+	ht_pooled_set(p, HT_OP_OF_TABLE, 0);
+	ht_pooled_add(p, group, 0);
 }
 
 /* An activity of a graph launch is of the operator that it is known to be of, else of the one around the launch, else of the launch
@@ -288,9 +312,7 @@ static bool add_graph_activity(
 	if (!is_known)
 		g->is_counted[gpu->launch] = 1;
 	bool is_eligible = on_tc || (is_known && (ht_name_traits(site->op) & HT_TRAIT_TC_OP));
-	const __int128 values[HT_N_OP_VALUES] = { starts, ns, ns, 0, 0, tc_ns, tc_ns, is_eligible,
-		0 };
-	ht_pooled_add(&g->pooled, group, 0, values);
+	add_activity(&g->pooled, group, starts, ns, tc_ns, is_eligible);
 	return true;
 }
 

@@ -12,24 +12,34 @@
 
 #include "model/numbers/pooled.h"
 
-enum { HT_OP_NAME, HT_OP_SHAPE, HT_OP_STACK, HT_N_OP_KEYS };
-enum {
-	HT_OP_CALLS,
-	HT_OP_DEVICE_SELF,
-	HT_OP_DEVICE_TOTAL,
-	HT_OP_HOST_SELF,
-	HT_OP_HOST_TOTAL,
-	HT_OP_TC_SELF,
-	HT_OP_TC_TOTAL,
-	HT_OP_TC_ELIGIBLE,
-	HT_OP_OF_TABLE, /* as the exporter lists it: op_details.h */
-	HT_N_OP_VALUES
-};
+#define HT_OP_KEYS(KEY)                                                                            \
+	KEY(HT_OP_NAME, "name", HT_STR, HT_KEY, "operator", NULL)                                  \
+	KEY(HT_OP_SHAPE, "input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL)              \
+	KEY(HT_OP_STACK, "call_stack", HT_STR, HT_KEY, "frames around it", NULL)
+#define HT_OP_VALUES(VALUE)                                                                        \
+	VALUE(HT_OP_CALLS, SUM, "calls", HT_I64, HT_MEASURE, "events", NULL)                       \
+	VALUE(HT_OP_DEVICE_SELF, SUM, "device_self_ns", HT_DURATION, HT_MEASURE,                   \
+	        "GPU activity of its own", NULL)                                                   \
+	VALUE(HT_OP_DEVICE_TOTAL, SUM, "device_total_ns", HT_DURATION, HT_MEASURE,                 \
+	        "with that of what it called", NULL)                                               \
+	VALUE(HT_OP_HOST_SELF, SUM, "host_self_ns", HT_DURATION, HT_MEASURE,                       \
+	        "without operators and calls inside", NULL)                                        \
+	VALUE(HT_OP_HOST_TOTAL, SUM, "host_total_ns", HT_DURATION, HT_MEASURE, "duration", NULL)   \
+	VALUE(HT_OP_TC_SELF, SUM, "tc_self_ns", HT_DURATION, HT_MEASURE,                           \
+	        "own GPU activity on tensor cores", NULL)                                          \
+	VALUE(HT_OP_TC_TOTAL, SUM, "tc_total_ns", HT_DURATION, HT_MEASURE,                         \
+	        "with that of what it called", NULL)                                               \
+	VALUE(HT_OP_TC_ELIGIBLE, ANY, "tc_eligible", HT_I64, HT_MEASURE,                           \
+	        "can run on tensor cores", NULL)                                                   \
+	/* see op_details.h */                                                                     \
+	VALUE(HT_OP_OF_TABLE, ANY, "of_table", HT_I64, HT_MEASURE, "as the exporter lists it", NULL)
+HT_COLUMN_NUMBERS(HT_OP_KEYS, HT_N_OP_KEYS);
+HT_COLUMN_NUMBERS(HT_OP_VALUES, HT_N_OP_VALUES);
 extern const uint8_t ht_op_rules[HT_N_OP_VALUES];
 
 /* The table of a part. */
-extern const struct ht_column ht_op_group_columns[];
-enum { HT_N_OP_GROUP_COLUMNS = HT_N_OP_KEYS + HT_N_OP_VALUES };
+enum { HT_N_OP_GROUP_COLUMNS = HT_POOL_N_COLUMNS(HT_OP_KEYS, HT_OP_VALUES) };
+extern const struct ht_column ht_op_group_columns[HT_N_OP_GROUP_COLUMNS];
 
 /* Group the operators of the rank in hand. Shapes and stacks that are not asked for are missing; so is the stack of
  * an operator that has none: no arg "Call stack", and no Python function around it. */

@@ -69,11 +69,51 @@ static size_t n_cells(const struct ht_pooled *pooled)
 	return pooled->n_values + 1;
 }
 
-bool ht_pooled_group(struct ht_pooled *pooled, const uint32_t *texts, size_t *ret_group)
+bool ht_pooled_set_text(struct ht_pooled *pooled, size_t key, const char *text)
+{
+	uint32_t id;
+	if (!ht_pooled_text(pooled, text, &id))
+		return false;
+	ht_pooled_set_key(pooled, key, id);
+	return true;
+}
+
+/* The columns of the first n values. */
+static size_t n_columns(const struct ht_pooled *pooled, size_t n)
+{
+	size_t columns = n;
+	for (size_t v = 0; v < n && v < pooled->n_values; v++)
+		columns += pooled->rules[v] == HT_POOL_SUM_WIDE;
+	return columns;
+}
+
+/* Each of n was set once; n is not 0. */
+static uint64_t each_once(size_t n)
+{
+	return UINT64_C(0x5555555555555555) >> (64 - 2 * n);
+}
+
+/* What is to be pooled has keys, or values, that were forgotten or set twice. */
+static __attribute__((noinline, cold)) void fail_item(
+        struct ht_pooled *pooled, uint64_t wrong, bool is_value)
+{
+	size_t i = 0;
+	while (!(wrong >> 2 * i & 3))
+		i++;
+	if (!pooled->bad_column)
+		pooled->bad_column = 1 + (is_value ? pooled->n_keys + n_columns(pooled, i) : i);
+}
+
+bool ht_pooled_group(struct ht_pooled *pooled, size_t *ret_group)
 {
 	struct ht_text added;
+	const uint32_t *texts = pooled->next.texts;
 	size_t n_bytes = pooled->n_keys * sizeof *texts, n = n_cells(pooled) * pooled->n_sides;
 	size_t n_before = ht_pooled_n(pooled);
+	uint64_t wrong = pooled->next.keys_set ^ each_once(pooled->n_keys);
+	pooled->next.keys_set = 0;
+	if (wrong)
+		fail_item(pooled, wrong, false);
 	if (!ht_pool_add(
 	            &pooled->tuples, (const char *)texts, n_bytes, ht_hash(texts, n_bytes), &added))
 		return false;
@@ -92,9 +132,14 @@ static __int128 *cells_of(const struct ht_pooled *pooled, size_t group, size_t s
 	return (__int128 *)pooled->values.data + (group * pooled->n_sides + side) * n_cells(pooled);
 }
 
-void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side, const __int128 *values)
+void ht_pooled_add(struct ht_pooled *pooled, size_t group, size_t side)
 {
 	__int128 *cells = cells_of(pooled, group, side);
+	const __int128 *values = pooled->next.values;
+	uint64_t wrong = pooled->next.values_set ^ each_once(pooled->n_values);
+	pooled->next.values_set = 0;
+	if (wrong)
+		fail_item(pooled, wrong, true);
 	bool seen = cells[pooled->n_values] != 0;
 	for (size_t v = 0; v < pooled->n_values; v++) {
 		__int128 *cell = &cells[v], by = values[v];
@@ -184,50 +229,53 @@ size_t *ht_pooled_order(const struct ht_pooled *pooled)
 
 /* ---- tables ---- */
 
+void ht_pooled_put_group(const struct ht_pooled *pooled, size_t group, ht_table *table)
+{
+	ht_table_row(table);
+	for (size_t k = 0; k < pooled->n_keys; k++)
+		ht_table_put_str(table, k, ht_pooled_key(pooled, group, k));
+	for (size_t v = 0, column = pooled->n_keys; v < pooled->n_values; v++) {
+		bool is_wide = pooled->rules[v] == HT_POOL_SUM_WIDE;
+		if (is_wide)
+			ht_table_put_i128(table, column, ht_pooled_value(pooled, group, 0, v));
+		else
+			ht_table_put_i64(table, column, ht_pooled_i64(pooled, group, 0, v));
+		column += is_wide ? 2 : 1;
+	}
+}
+
 enum ht_status ht_pooled_put(const struct ht_pooled *pooled, ht_table *table)
 {
 	size_t *order = ht_pooled_order(pooled);
 	if (!order)
 		return ht_fail_nomem(pooled->run->ctx);
-	for (size_t i = 0; i < ht_pooled_n(pooled); i++) {
-		ht_table_row(table);
-		for (size_t k = 0; k < pooled->n_keys; k++)
-			ht_table_put_str(table, k, ht_pooled_key(pooled, order[i], k));
-		for (size_t v = 0, column = pooled->n_keys; v < pooled->n_values; v++) {
-			bool is_wide = pooled->rules[v] == HT_POOL_SUM_WIDE;
-			if (is_wide)
-				ht_table_put_i128(
-				        table, column, ht_pooled_value(pooled, order[i], 0, v));
-			else
-				ht_table_put_i64(
-				        table, column, ht_pooled_i64(pooled, order[i], 0, v));
-			column += is_wide ? 2 : 1;
-		}
-	}
+	for (size_t i = 0; i < ht_pooled_n(pooled); i++)
+		ht_pooled_put_group(pooled, order[i], table);
+	if (pooled->bad_column)
+		ht_table_fail_cell(table, pooled->bad_column - 1, "is not set once in a group");
 	return HT_OK;
 }
 
 static bool pool_row(struct ht_pooled *pooled, const ht_table *table, size_t row, size_t side)
 {
-	uint32_t texts[HT_POOL_MAX_KEYS];
-	__int128 values[HT_POOL_MAX_VALUES];
 	size_t group, column = 0;
 	for (; column < pooled->n_keys; column++) {
 		const char *text = ht_table_is_null(table, row, column)
 		                           ? NULL
 		                           : ht_table_str(table, row, column);
-		if (!ht_pooled_text(pooled, text, &texts[column]))
+		if (!ht_pooled_set_text(pooled, column, text))
 			return false;
 	}
-	if (!ht_pooled_group(pooled, texts, &group))
+	if (!ht_pooled_group(pooled, &group))
 		return false;
 	for (size_t v = 0; v < pooled->n_values; v++) {
 		bool wide = pooled->rules[v] == HT_POOL_SUM_WIDE;
-		values[v] =
-		        wide ? ht_table_i128(table, row, column) : ht_table_i64(table, row, column);
+		ht_pooled_set(pooled, v,
+		        wide ? ht_table_i128(table, row, column)
+		             : ht_table_i64(table, row, column));
 		column += 1 + wide;
 	}
-	ht_pooled_add(pooled, group, side, values);
+	ht_pooled_add(pooled, group, side);
 	return true;
 }
 
