@@ -38,7 +38,11 @@ const char *ht_report_brief(struct ht_report *s, const char *name)
 
 void ht_report_line(struct ht_report *s, const char *label, const struct ht_finding *f)
 {
-	if (ht_finding_row(s->words.arena, f, label, s->table) != HT_OK)
+	static const struct ht_finding_places at = { .label = HT_REPORT_TOPIC,
+		.sentence = HT_REPORT_FINDING,
+		.advice = SIZE_MAX,
+		.cells = HT_REPORT_EVIDENCE };
+	if (ht_finding_row(s->words.arena, f, label, &at, s->table) != HT_OK)
 		ht_words_keep(&s->words, NULL);
 	ht_table_put_known(s->table, HT_REPORT_SAVES_NS, f->upper_bound_ns, HT_NO_I64);
 }

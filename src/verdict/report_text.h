@@ -26,7 +26,7 @@ const char *ht_report_brief(struct ht_report *report, const char *name);
 #define HT_REPORT_COLUMNS(COLUMN)                                                                  \
 	COLUMN(HT_REPORT_TOPIC, "topic", HT_STR, HT_KEY, "what the line is about", NULL)           \
 	COLUMN(HT_REPORT_FINDING, "finding", HT_STR, HT_MEASURE, "what was found", NULL)           \
-	HT_FINDING_COLUMNS(COLUMN)                                                                 \
+	HT_FINDING_COLUMNS(COLUMN, HT_REPORT)                                                      \
 	COLUMN(HT_REPORT_SAVES_NS, "saves_ns", HT_DURATION, HT_DETAIL,                             \
 	        "upper_bound_ns under its former name", NULL)
 HT_COLUMN_NUMBERS(HT_REPORT_COLUMNS, HT_N_REPORT_COLUMNS);

@@ -88,7 +88,7 @@ static bool are_facts(const struct ht_part *part);
 	COLUMN(COL_FINDING, "finding", HT_STR, HT_MEASURE,                                         \
 	        "what it found, or why it found nothing", NULL)                                    \
 	COLUMN(COL_ADVICE, "advice", HT_STR, HT_MEASURE, "what could be done", NULL)               \
-	HT_FINDING_COLUMNS(COLUMN)                                                                 \
+	HT_FINDING_COLUMNS(COLUMN, COL)                                                            \
 	COLUMN(COL_COST_NS, "cost_ns", HT_DURATION, HT_DETAIL,                                     \
 	        "upper_bound_ns under its former name", NULL)                                      \
 	COLUMN(COL_RANK, "rank", HT_I64, HT_DETAIL, "rank where it does most", NULL)
@@ -673,7 +673,11 @@ static enum ht_status put_line(struct ht_advice *a, const struct line *line)
 {
 	const struct ht_finding *f = &line->v.f;
 	bool found = f->state == HT_STATE_FOUND;
-	HT_TRY(ht_finding_row(a->words.arena, f, line->rule->name, a->table));
+	static const struct ht_finding_places at = { .label = COL_RULE,
+		.sentence = COL_FINDING,
+		.advice = COL_ADVICE,
+		.cells = COL_EVIDENCE };
+	HT_TRY(ht_finding_row(a->words.arena, f, line->rule->name, &at, a->table));
 	ht_table_put_known(a->table, COL_COST_NS, found ? f->upper_bound_ns : HT_NO_I64, HT_NO_I64);
 	ht_table_put_known(
 	        a->table, COL_RANK, found ? ht_rule_rank(a, line->v.i_part) : HT_NO_I64, HT_NO_I64);

@@ -399,46 +399,52 @@ static const char *events_text(struct ht_arena *arena, const struct ht_finding *
 	return text;
 }
 
-/* Cells from a column on. */
-struct putting {
+/* The cells of a row, from a column on. */
+struct cells {
 	ht_table *table;
-	size_t column;
+	size_t first;
 };
 
-static void put_text(struct putting *p, const char *text)
+static void put_text(ht_table *table, size_t column, const char *text)
 {
-	ht_table_put_str(p->table, p->column++, text && *text ? text : NULL);
+	ht_table_put_str(table, column, text && *text ? text : NULL);
 }
 
-static void put_known(struct putting *p, int64_t value)
+static void cell_text(const struct cells *c, size_t cell, const char *text)
 {
-	ht_table_put_known(p->table, p->column++, value, HT_NO_I64);
+	put_text(c->table, c->first + cell, text);
 }
 
-static void put_number(struct putting *p, double value)
+static void cell_known(const struct cells *c, size_t cell, int64_t value)
 {
-	ht_table_put_f64(p->table, p->column++, value);
+	ht_table_put_known(c->table, c->first + cell, value, HT_NO_I64);
 }
 
-static void put_words(struct putting *p, const struct ht_finding *f)
+static void cell_number(const struct cells *c, size_t cell, double value)
 {
-	put_text(p, f->kind);
-	put_text(p, states[f->state]);
-	put_text(p, f->variant);
-	put_text(p, f->subject_kind);
-	put_text(p, f->subject);
-	put_number(p, f->value);
-	put_text(p, isnan(f->value) ? NULL : f->unit);
-	put_text(p, isnan(f->share) ? NULL : ht_term(f->of));
-	put_known(p, isnan(f->share) ? HT_NO_I64 : f->of_rank);
-	put_number(p, f->upper_bound_share);
-	put_number(p, f->confidence);
-	put_known(p, f->n_events ? f->events[0].rank : HT_NO_I64);
-	put_known(p, f->n_events ? f->events[0].row : HT_NO_I64);
+	ht_table_put_f64(c->table, c->first + cell, value);
 }
 
-enum ht_status ht_finding_row(
-        struct ht_arena *arena, const struct ht_finding *f, const char *label, ht_table *table)
+static void put_words(const struct cells *c, const struct ht_finding *f)
+{
+	bool has_share = !isnan(f->share);
+	cell_text(c, HT_CELL_KIND, f->kind);
+	cell_text(c, HT_CELL_STATE, states[f->state]);
+	cell_text(c, HT_CELL_REASON, f->variant);
+	cell_text(c, HT_CELL_SUBJECT_KIND, f->subject_kind);
+	cell_text(c, HT_CELL_SUBJECT, f->subject);
+	cell_number(c, HT_CELL_VALUE, f->value);
+	cell_text(c, HT_CELL_UNIT, isnan(f->value) ? NULL : f->unit);
+	cell_text(c, HT_CELL_OF, has_share ? ht_term(f->of) : NULL);
+	cell_known(c, HT_CELL_OF_RANK, has_share ? f->of_rank : HT_NO_I64);
+	cell_number(c, HT_CELL_BOUND_SHARE, f->upper_bound_share);
+	cell_number(c, HT_CELL_CONFIDENCE, f->confidence);
+	cell_known(c, HT_CELL_AT_RANK, f->n_events ? f->events[0].rank : HT_NO_I64);
+	cell_known(c, HT_CELL_AT_EVENT, f->n_events ? f->events[0].row : HT_NO_I64);
+}
+
+enum ht_status ht_finding_row(struct ht_arena *arena, const struct ht_finding *f, const char *label,
+        const struct ht_finding_places *at, ht_table *table)
 {
 	struct ht_sentence sentence;
 	if (ht_finding_say(arena, f, &sentence) != HT_OK)
@@ -449,22 +455,22 @@ enum ht_status ht_finding_row(
 	if (!events || !values || !args || !next)
 		return ht_table_fail(table, HT_NOMEM);
 	bool is_time = ht_text_same(f->unit, "ns") && !isnan(f->value);
-	struct putting p = { .table = table };
+	const struct cells c = { table, at->cells };
 	ht_table_row(table);
-	put_text(&p, label);
-	put_text(&p, sentence.whole);
-	if (ht_table_find_column(table, "advice") == p.column)
-		put_text(&p, f->advice);
-	put_text(&p, events);
-	put_text(&p, next);
-	put_known(&p, is_time ? ht_cut_sat(f->value) : HT_NO_I64);
-	put_number(&p, f->share);
-	put_known(&p, f->upper_bound_ns);
-	put_words(&p, f);
-	put_text(&p, f->next);
-	put_text(&p, f->next ? args : NULL);
-	put_text(&p, sentence.heading);
-	put_text(&p, sentence.more);
-	put_text(&p, values);
+	put_text(table, at->label, label);
+	put_text(table, at->sentence, sentence.whole);
+	if (at->advice != SIZE_MAX)
+		put_text(table, at->advice, f->advice);
+	cell_text(&c, HT_CELL_EVIDENCE, events);
+	cell_text(&c, HT_CELL_NEXT, next);
+	cell_known(&c, HT_CELL_VALUE_NS, is_time ? ht_cut_sat(f->value) : HT_NO_I64);
+	cell_number(&c, HT_CELL_SHARE, f->share);
+	cell_known(&c, HT_CELL_BOUND_NS, f->upper_bound_ns);
+	put_words(&c, f);
+	cell_text(&c, HT_CELL_NEXT_VERB, f->next);
+	cell_text(&c, HT_CELL_NEXT_ARGS, f->next ? args : NULL);
+	cell_text(&c, HT_CELL_HEADING, sentence.heading);
+	cell_text(&c, HT_CELL_DETAIL, sentence.more);
+	cell_text(&c, HT_CELL_VALUES, values);
 	return HT_OK;
 }

@@ -6,7 +6,7 @@
  *   ht_finding_share(&f, 0.82, "of.gpu_span", 3);                      SAY("gpu-idle", FOUND, "", "", "idle {share} of {of}", "")
  *   ht_finding_next(&f, "idle-breakdown"); ht_finding_arg(&f, "by", "device");
  *   HT_TRY(ht_finding_note(run->scratch, &f, table));                  under a table: a note
- *   HT_TRY(ht_finding_row(run->scratch, &f, label, table));      a row of a table of HT_FINDING_COLUMNS
+ *   HT_TRY(ht_finding_row(run->scratch, &f, label, &at, table));       a row of a table of HT_FINDING_COLUMNS
  *
  * A finding is found, none (looked for, and not there) or unknown, whose variant is the reason. Templates (template.h) are
  * chosen by kind, state and variant, and see the cells as {subject}, {value}, {share}, {of}, {bound} (upper bound), {bound_share},
@@ -104,51 +104,55 @@ enum ht_status ht_finding_note(
         struct ht_arena *arena, const struct ht_finding *finding, ht_table *table) HT_MUST_USE;
 
 /* The cells of a finding as columns: behind a label and the sentence, of which the verbs have their own names. */
-#define HT_FINDING_COLUMNS(COLUMN)                                                                 \
-	COLUMN(HT_CELL_EVIDENCE, "evidence", HT_STR, HT_MEASURE,                                   \
+#define HT_FINDING_COLUMNS(COLUMN, OF)                                                             \
+	COLUMN(OF##_EVIDENCE, "evidence", HT_STR, HT_MEASURE,                                      \
 	        "events behind it, each as rank:event", "events")                                  \
-	COLUMN(HT_CELL_NEXT, "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL)  \
-	COLUMN(HT_CELL_VALUE_NS, "value_ns", HT_DURATION, HT_MEASURE,                              \
+	COLUMN(OF##_NEXT, "next", HT_STR, HT_MEASURE, "verb and options that show more", NULL)     \
+	COLUMN(OF##_VALUE_NS, "value_ns", HT_DURATION, HT_MEASURE,                                 \
 	        "value where its unit is ns: of a step; of lists, of the first in all", NULL)      \
-	COLUMN(HT_CELL_SHARE, "share", HT_RATIO, HT_MEASURE,                                       \
+	COLUMN(OF##_SHARE, "share", HT_RATIO, HT_MEASURE,                                          \
 	        "share of the whole that denominator names", NULL)                                 \
-	COLUMN(HT_CELL_BOUND_NS, "upper_bound_ns", HT_DURATION, HT_MEASURE,                        \
+	COLUMN(OF##_BOUND_NS, "upper_bound_ns", HT_DURATION, HT_MEASURE,                           \
 	        "upper bound on savings per step", NULL)                                           \
-	COLUMN(HT_CELL_KIND, "kind", HT_STR, HT_DETAIL,                                            \
+	COLUMN(OF##_KIND, "kind", HT_STR, HT_DETAIL,                                               \
 	        "what the finding is, the same in every language", NULL)                           \
-	COLUMN(HT_CELL_STATE, "state", HT_STR, HT_DETAIL, "found, none or unknown", NULL)          \
-	COLUMN(HT_CELL_REASON, "reason", HT_STR, HT_DETAIL,                                        \
+	COLUMN(OF##_STATE, "state", HT_STR, HT_DETAIL, "found, none or unknown", NULL)             \
+	COLUMN(OF##_REASON, "reason", HT_STR, HT_DETAIL,                                           \
 	        "why it is unknown, or which form of it was found", NULL)                          \
-	COLUMN(HT_CELL_SUBJECT_KIND, "subject_kind", HT_STR, HT_DETAIL,                            \
+	COLUMN(OF##_SUBJECT_KIND, "subject_kind", HT_STR, HT_DETAIL,                               \
 	        "what the subject is: rank, device, kernel, operator, module, group or cause",     \
 	        NULL)                                                                              \
-	COLUMN(HT_CELL_SUBJECT, "subject", HT_STR, HT_DETAIL, "what the finding is about", NULL)   \
-	COLUMN(HT_CELL_VALUE, "value", HT_F64, HT_DETAIL, "the number that it is about, in unit",  \
+	COLUMN(OF##_SUBJECT, "subject", HT_STR, HT_DETAIL, "what the finding is about", NULL)      \
+	COLUMN(OF##_VALUE, "value", HT_F64, HT_DETAIL, "the number that it is about, in unit",     \
 	        NULL)                                                                              \
-	COLUMN(HT_CELL_UNIT, "unit", HT_STR, HT_DETAIL, "of value: ns, bytes, count or ratio",     \
-	        NULL)                                                                              \
-	COLUMN(HT_CELL_OF, "denominator", HT_STR, HT_DETAIL, "what the share is of", NULL)         \
-	COLUMN(HT_CELL_OF_RANK, "denominator_rank", HT_I64, HT_DETAIL,                             \
+	COLUMN(OF##_UNIT, "unit", HT_STR, HT_DETAIL, "of value: ns, bytes, count or ratio", NULL)  \
+	COLUMN(OF##_OF, "denominator", HT_STR, HT_DETAIL, "what the share is of", NULL)            \
+	COLUMN(OF##_OF_RANK, "denominator_rank", HT_I64, HT_DETAIL,                                \
 	        "rank whose whole that is; null: all ranks", NULL)                                 \
-	COLUMN(HT_CELL_BOUND_SHARE, "upper_bound_share", HT_RATIO, HT_DETAIL,                      \
+	COLUMN(OF##_BOUND_SHARE, "upper_bound_share", HT_RATIO, HT_DETAIL,                         \
 	        "upper bound on savings over the mean step time", NULL)                            \
-	COLUMN(HT_CELL_CONFIDENCE, "confidence", HT_RATIO, HT_DETAIL,                              \
+	COLUMN(OF##_CONFIDENCE, "confidence", HT_RATIO, HT_DETAIL,                                 \
 	        "how much of the evidence is measured, not inferred; null: all of it", NULL)       \
-	COLUMN(HT_CELL_AT_RANK, "evidence_rank", HT_I64, HT_DETAIL, "rank of the first event",     \
-	        NULL)                                                                              \
-	COLUMN(HT_CELL_AT_EVENT, "evidence_event", HT_I64, HT_DETAIL,                              \
+	COLUMN(OF##_AT_RANK, "evidence_rank", HT_I64, HT_DETAIL, "rank of the first event", NULL)  \
+	COLUMN(OF##_AT_EVENT, "evidence_event", HT_I64, HT_DETAIL,                                 \
 	        "the first event, a row of that rank", NULL)                                       \
-	COLUMN(HT_CELL_NEXT_VERB, "next_verb", HT_STR, HT_DETAIL, "verb of next", NULL)            \
-	COLUMN(HT_CELL_NEXT_ARGS, "next_args", HT_STR, HT_DETAIL,                                  \
-	        "options of next, a JSON object", NULL)                                            \
-	COLUMN(HT_CELL_HEADING, "heading", HT_STR, HT_DETAIL, "the finding as a heading", NULL)    \
-	COLUMN(HT_CELL_DETAIL, "detail", HT_STR, HT_DETAIL,                                        \
+	COLUMN(OF##_NEXT_VERB, "next_verb", HT_STR, HT_DETAIL, "verb of next", NULL)               \
+	COLUMN(OF##_NEXT_ARGS, "next_args", HT_STR, HT_DETAIL, "options of next, a JSON object",   \
+	        NULL)                                                                              \
+	COLUMN(OF##_HEADING, "heading", HT_STR, HT_DETAIL, "the finding as a heading", NULL)       \
+	COLUMN(OF##_DETAIL, "detail", HT_STR, HT_DETAIL,                                           \
 	        "what the finding says beyond its heading", NULL)                                  \
-	COLUMN(HT_CELL_VALUES, "values", HT_STR, HT_DETAIL,                                        \
+	COLUMN(OF##_VALUES, "values", HT_STR, HT_DETAIL,                                           \
 	        "further values and lists of it, a JSON object", NULL)
-/* Appends the row: label, sentence, advice where the table has such a column, then the cells above; what the table has
- * behind them is null until put. */
+enum { HT_FINDING_COLUMNS(HT_COLUMN_NUMBER, HT_CELL) HT_N_FINDING_CELLS };
+/* Where a table has these. */
+struct ht_finding_places {
+	size_t label, sentence;
+	size_t advice; /* SIZE_MAX: nowhere */
+	size_t cells;  /* the first of the columns above */
+};
+/* Begins a row and puts what there are places for; what the table has behind them is the caller's to put. */
 enum ht_status ht_finding_row(struct ht_arena *arena, const struct ht_finding *finding,
-        const char *label, ht_table *table) HT_MUST_USE;
+        const char *label, const struct ht_finding_places *at, ht_table *table) HT_MUST_USE;
 
 #endif
