@@ -67,10 +67,6 @@ static struct {
 	uint64_t n_dropped;
 } gpu = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static const int kinds[] = { ACTIVITY_RUNTIME, ACTIVITY_DRIVER, ACTIVITY_CONCURRENT_KERNEL,
-	ACTIVITY_MEMCPY, ACTIVITY_MEMCPY2, ACTIVITY_MEMSET, ACTIVITY_SYNCHRONIZATION,
-	ACTIVITY_CUDA_EVENT, ACTIVITY_OVERHEAD };
-
 /* ---- reading CUPTI's records ------------------------------------------------------------------- */
 
 static uint32_t u32_at(const uint8_t *record, size_t offset)
@@ -92,23 +88,22 @@ static uint32_t name_of(const char *text)
 	return text ? ht_record_name(text, strlen(text)) : 0;
 }
 
-static void read_call(const uint8_t *a, bool runtime, struct ht_gpu_record *r)
+static void read_call(const uint8_t *a, struct ht_gpu_record *r)
 {
 	const char *name = NULL;
-	r->kind = runtime ? HT_GPU_RUNTIME : HT_GPU_DRIVER;
+	int domain = r->kind == HT_GPU_RUNTIME ? DOMAIN_RUNTIME : DOMAIN_DRIVER;
 	r->callback = u32_at(a, 4);
 	r->start_ns = ns_at(a, 8);
 	r->end_ns = ns_at(a, 16);
 	r->thread = u32_at(a, 28);
 	r->correlation = u32_at(a, 32);
-	if (cupti.callback_name(runtime ? DOMAIN_RUNTIME : DOMAIN_DRIVER, r->callback, &name) == 0)
+	if (cupti.callback_name(domain, r->callback, &name) == 0)
 		r->name = name_of(name);
 }
 
 static void read_kernel(const uint8_t *a, struct ht_gpu_record *r)
 {
 	const char *name;
-	r->kind = HT_GPU_KERNEL;
 	memcpy(&r->n_registers, a + 6, sizeof r->n_registers);
 	r->start_ns = ns_at(a, 16);
 	r->end_ns = ns_at(a, 24);
@@ -126,9 +121,8 @@ static void read_kernel(const uint8_t *a, struct ht_gpu_record *r)
 		r->graph = u32_at(a, 156);
 }
 
-static void read_copy(const uint8_t *a, bool between_devices, struct ht_gpu_record *r)
+static void read_any_copy(const uint8_t *a, struct ht_gpu_record *r)
 {
-	r->kind = HT_GPU_MEMCPY;
 	r->copy_kind = a[4];
 	r->from_kind = a[5];
 	r->to_kind = a[6];
@@ -138,14 +132,24 @@ static void read_copy(const uint8_t *a, bool between_devices, struct ht_gpu_reco
 	r->device = u32_at(a, 32);
 	r->context = u32_at(a, 36);
 	r->stream = u32_at(a, 40);
-	r->correlation = u32_at(a, between_devices ? 60 : 44);
-	r->peer = between_devices ? u32_at(a, 52) + 1 : 0;
+}
+
+static void read_copy(const uint8_t *a, struct ht_gpu_record *r)
+{
+	read_any_copy(a, r);
+	r->correlation = u32_at(a, 44);
+}
+
+static void read_copy_between_devices(const uint8_t *a, struct ht_gpu_record *r)
+{
+	read_any_copy(a, r);
+	r->correlation = u32_at(a, 60);
+	r->peer = u32_at(a, 52) + 1;
 }
 
 static void read_set(const uint8_t *a, struct ht_gpu_record *r)
 {
 	uint16_t memory;
-	r->kind = HT_GPU_MEMSET;
 	memcpy(&r->n_bytes, a + 8, sizeof r->n_bytes);
 	r->start_ns = ns_at(a, 16);
 	r->end_ns = ns_at(a, 24);
@@ -159,7 +163,6 @@ static void read_set(const uint8_t *a, struct ht_gpu_record *r)
 
 static void read_sync(const uint8_t *a, struct ht_gpu_record *r)
 {
-	r->kind = HT_GPU_SYNC;
 	r->sync_kind = (uint8_t)u32_at(a, 4);
 	r->start_ns = ns_at(a, 8);
 	r->end_ns = ns_at(a, 16);
@@ -178,34 +181,50 @@ static void read_overhead(const uint8_t *a, struct ht_gpu_record *r)
 	const char *name = kind == 1                     ? "Driver Compiler"
 	                   : kind >> 16 < HT_COUNT(what) ? what[kind >> 16]
 	                                                 : what[0];
-	r->kind = HT_GPU_OVERHEAD;
 	r->thread = u32_at(a, 8) == OBJECT_THREAD ? u32_at(a, 16) : 0;
 	r->start_ns = ns_at(a, 24);
 	r->end_ns = ns_at(a, 32);
 	r->name = name_of(name);
 }
 
+static void read_event(const uint8_t *a, struct ht_gpu_record *r)
+{
+	r->correlation = u32_at(a, 4);
+	r->context = u32_at(a, 8);
+	r->stream = u32_at(a, 12);
+	r->event = u32_at(a, 16);
+}
+
+/* What CUPTI is asked for, and what its records become; the frequent ones first. */
+static const struct activity {
+	uint32_t number; /* CUPTI's */
+	enum ht_gpu_kind kind;
+	void (*read)(const uint8_t *a, struct ht_gpu_record *r); /* all but the kind */
+	bool unasked; /* enabled, kernels would run one after the other; some versions report it */
+} activities[] = {
+	{ ACTIVITY_RUNTIME, HT_GPU_RUNTIME, read_call, false },
+	{ ACTIVITY_DRIVER, HT_GPU_DRIVER, read_call, false },
+	{ ACTIVITY_CONCURRENT_KERNEL, HT_GPU_KERNEL, read_kernel, false },
+	{ ACTIVITY_KERNEL, HT_GPU_KERNEL, read_kernel, true },
+	{ ACTIVITY_MEMCPY, HT_GPU_MEMCPY, read_copy, false },
+	{ ACTIVITY_MEMCPY2, HT_GPU_MEMCPY, read_copy_between_devices, false },
+	{ ACTIVITY_MEMSET, HT_GPU_MEMSET, read_set, false },
+	{ ACTIVITY_SYNCHRONIZATION, HT_GPU_SYNC, read_sync, false },
+	{ ACTIVITY_CUDA_EVENT, HT_GPU_EVENT, read_event, false },
+	{ ACTIVITY_OVERHEAD, HT_GPU_OVERHEAD, read_overhead, false },
+};
+
 static bool read_activity(const uint8_t *a, struct ht_gpu_record *r)
 {
-	switch (u32_at(a, 0)) {
-	case ACTIVITY_RUNTIME: read_call(a, true, r); return true;
-	case ACTIVITY_DRIVER: read_call(a, false, r); return true;
-	case ACTIVITY_KERNEL:
-	case ACTIVITY_CONCURRENT_KERNEL: read_kernel(a, r); return true;
-	case ACTIVITY_MEMCPY: read_copy(a, false, r); return true;
-	case ACTIVITY_MEMCPY2: read_copy(a, true, r); return true;
-	case ACTIVITY_MEMSET: read_set(a, r); return true;
-	case ACTIVITY_SYNCHRONIZATION: read_sync(a, r); return true;
-	case ACTIVITY_OVERHEAD: read_overhead(a, r); return true;
-	case ACTIVITY_CUDA_EVENT:
-		r->kind = HT_GPU_EVENT;
-		r->correlation = u32_at(a, 4);
-		r->context = u32_at(a, 8);
-		r->stream = u32_at(a, 12);
-		r->event = u32_at(a, 16);
+	uint32_t number = u32_at(a, 0);
+	for (size_t i = 0; i < HT_COUNT(activities); i++) {
+		if (activities[i].number != number)
+			continue;
+		r->kind = (uint8_t)activities[i].kind;
+		activities[i].read(a, r);
 		return true;
-	default: return false;
 	}
+	return false;
 }
 
 static void write_record(const void *record, size_t n)
@@ -393,15 +412,17 @@ void ht_gpu_detach(void)
 
 void ht_gpu_run(void)
 {
-	for (size_t i = 0; i < HT_COUNT(kinds); i++)
-		(void)cupti.enable(kinds[i]);
+	for (size_t i = 0; i < HT_COUNT(activities); i++)
+		if (!activities[i].unasked)
+			(void)cupti.enable((int)activities[i].number);
 }
 
 void ht_gpu_pause(void)
 {
 	(void)cupti.flush_all(FLUSH_FORCED);
-	for (size_t i = 0; i < HT_COUNT(kinds); i++)
-		(void)cupti.disable(kinds[i]);
+	for (size_t i = 0; i < HT_COUNT(activities); i++)
+		if (!activities[i].unasked)
+			(void)cupti.disable((int)activities[i].number);
 	(void)cupti.flush_all(FLUSH_FORCED);
 	if (gpu.attached && !gpu.devices_known)
 		write_devices();

@@ -12,6 +12,7 @@
 
 #include "record/part_file.h"
 
+/* Recordings hold these numbers: a new kind comes last. */
 enum ht_gpu_kind {
 	HT_GPU_RUNTIME = 1, /* a call of the CUDA runtime; name, thread */
 	HT_GPU_DRIVER,      /* of the driver */

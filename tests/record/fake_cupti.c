@@ -5,7 +5,8 @@
  * The recorder loads it instead of libcupti. fake_launch() and the others, called by fake_ops, stand for CUDA
  * calls: they note the time and make the activities of a call and of the work it launches, in the layout of
  * CUPTI's header (Kernel9, Memcpy5, Memset4, API, Synchronization2, CudaEvent2). The activities are handed
- * over at a flush, in one buffer, work first: real ones come in no order either.
+ * over at a flush, in one buffer, work first: real ones come in no order either. As with the real one, an
+ * activity that was not enabled is never reported.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -198,7 +199,8 @@ int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 
 static union record *add(uint32_t kind)
 {
-	union record *record = &records[n_records++ % N_RECORDS];
+	static union record unwanted;
+	union record *record = enabled[kind] ? &records[n_records++ % N_RECORDS] : &unwanted;
 	memset(record, 0, sizeof *record);
 	record->kind = kind;
 	return record;
