@@ -18,13 +18,18 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum exit_code {
-	EXIT_DONE = 0,
-	EXIT_SAID_NO = 1, /* a gate or check said no */
-	EXIT_USAGE = 2,   /* wrong usage */
-	EXIT_INPUT = 3,   /* the input could not be read */
-	EXIT_LIMIT = 4,   /* a limit, no memory left, or the output could not be written */
-};
+/* Help, man pages and README have these sentences. */
+#define EXIT_CODES(CODE)                                                                           \
+	CODE(EXIT_DONE, 0, "done")                                                                 \
+	CODE(EXIT_SAID_NO, 1, "a gate or check failed")                                            \
+	CODE(EXIT_USAGE, 2, "wrong usage")                                                         \
+	CODE(EXIT_INPUT, 3, "the input could not be read")                                         \
+	CODE(EXIT_LIMIT, 4,                                                                        \
+	        "a limit was reached, memory ran out, or the output could not be written")
+
+#define EXIT_CODE(name, number, sentence) name = (number),
+enum exit_code { EXIT_CODES(EXIT_CODE) };
+#undef EXIT_CODE
 
 struct verb;
 struct cli;

@@ -13,6 +13,19 @@
 
 #define NAME_WIDTH 22
 
+static const char trace_text[] =
+        "A TRACE is a file (.json, .json.gz, .json.zst), a directory, a glob, rank=path, a text file "
+        "that lists such sources line by line, or - for standard input; several make a set of ranks.";
+
+static const struct {
+	int number;
+	const char *sentence;
+} exit_codes[] = {
+#define EXIT_CODE(name, number, sentence) { number, sentence },
+	EXIT_CODES(EXIT_CODE)
+#undef EXIT_CODE
+};
+
 static void heading(const struct cli *cli, struct output *output, const char *text)
 {
 	output_print(output, cli->term.color ? "\033[1m%s\033[0m\n" : "%s\n", text);
@@ -70,15 +83,20 @@ void help_verb_list(struct cli *cli, struct output *output)
 void help_overview(struct cli *cli, FILE *file)
 {
 	struct output output = { .file = file };
+	char codes[512] = "Exit codes:";
 	output_text(&output,
-	        "holotrace VERB [options] TRACE...\n\n"
-	        "Analyse PyTorch profiler traces. A TRACE is a file (.json, .json.gz, "
-	        ".json.zst), a directory,\na glob, rank=path, a list of those in a text "
-	        "file, or - for standard input; several make a set.\n\n");
+	        "holotrace VERB [options] TRACE...\n\nAnalyse PyTorch profiler traces.\n\n");
+	output_wrapped(&output, trace_text, 0, cli->term.width);
+	output_text(&output, "\n\n");
 	help_verb_list(cli, &output);
-	output_text(&output,
-	        "\nholotrace help VERB shows options, columns and method.\n"
-	        "Exit codes: 0 done, 1 a check failed, 2 wrong usage, 3 unreadable input, 4 limit.\n");
+	output_text(&output, "\nholotrace help VERB shows options, columns and method.\n");
+	for (size_t i = 0; i < COUNT(exit_codes); i++) {
+		size_t n = strlen(codes);
+		snprintf(codes + n, sizeof(codes) - n, " %d %s%s", exit_codes[i].number,
+		        exit_codes[i].sentence, i + 1 < COUNT(exit_codes) ? "," : ".");
+	}
+	output_wrapped(&output, codes, 0, cli->term.width);
+	output_text(&output, "\n");
 }
 
 /* "-o, --output FILE" */
@@ -111,29 +129,6 @@ static void help_options(struct cli *cli, struct output *output, const struct ve
 		        has_default ? ")" : "");
 		item(cli, output, name, text);
 	}
-}
-
-static const char *type_name(enum ht_type type)
-{
-	switch (type) {
-	case HT_I64: return "i64";
-	case HT_U64: return "u64";
-	case HT_F64: return "f64";
-	case HT_STR: return "str";
-	case HT_BOOL: return "bool";
-	case HT_TIME: return "time";
-	case HT_DURATION: return "duration";
-	case HT_DURATION_F64: return "duration_f64";
-	case HT_BYTES: return "bytes";
-	case HT_RATIO: return "ratio";
-	case HT_EVENT: return "event";
-	}
-	return "";
-}
-
-static const char *role_name(enum ht_role role)
-{
-	return role == HT_KEY ? "key" : role == HT_MEASURE ? "measure" : "detail";
 }
 
 /* "Columns", or "Columns with --view series". */
@@ -233,9 +228,9 @@ static void json_columns(
 		const struct ht_column *column = &columns[i];
 		output_text(output, i > 0 ? ",{\"name\":" : "{\"name\":");
 		output_json(output, column->name);
-		json_member(output, "type", type_name(column->type));
-		json_member(output, "role", role_name(column->role));
-		json_member(output, "unit", column->unit);
+		json_member(output, "type", ht_type_name(column->type));
+		json_member(output, "role", ht_role_name(column->role));
+		json_member(output, "unit", ht_column_unit(column));
 		json_member(output, "sentence", column->sentence);
 		output_text(output, "}");
 	}
@@ -302,6 +297,17 @@ static void json_verb(struct output *output, const struct verb *verb)
 	output_text(output, "}");
 }
 
+static void json_exit_codes(struct output *output)
+{
+	output_text(output, ",\"exit_codes\":[");
+	for (size_t i = 0; i < COUNT(exit_codes); i++) {
+		output_print(output, "%s{\"code\":%d", i > 0 ? "," : "", exit_codes[i].number);
+		json_member(output, "sentence", exit_codes[i].sentence);
+		output_text(output, "}");
+	}
+	output_text(output, "]");
+}
+
 int help_json(const struct verb *only)
 {
 	struct output output;
@@ -311,6 +317,8 @@ int help_json(const struct verb *only)
 	(void)output_open(&output, ctx, NULL);
 	output_text(&output, "{\"version\":");
 	output_json(&output, ht_version());
+	json_member(&output, "trace", trace_text);
+	json_exit_codes(&output);
 	output_text(&output, ",\"verbs\":[");
 	if (only != NULL)
 		json_verb(&output, only);

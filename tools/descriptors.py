@@ -6,9 +6,9 @@ import subprocess
 
 
 def description(program):
-    """What the program says about itself: its version, and its verbs without the hidden ones."""
+    """What the program says about itself: version, trace, exit_codes, and its verbs without the hidden ones."""
     said = json.loads(subprocess.run([program, "help", "--json"], check=True, stdout=subprocess.PIPE).stdout)
-    return said["version"], [verb for verb in said["verbs"] if not verb["hidden"]]
+    return dict(said, verbs=[verb for verb in said["verbs"] if not verb["hidden"]])
 
 
 def option_spelling(option, sep=" "):

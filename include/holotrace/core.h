@@ -373,8 +373,7 @@ struct ht_view {
 HT_API enum ht_status ht_table_view(ht_ctx *ctx, const ht_table *table, const struct ht_view *view,
         ht_table **ret_table) HT_MUST_USE;
 
-/* A way to write a table; everything static. There are text, csv, json, ndjson (json by line), md, html (a fragment),
- * folded (a line per row, for flame graphs), arrow (an IPC stream) and feather (an IPC file). */
+/* A way to write a table; everything static. */
 struct ht_format {
 	const char *name, *ending; /* the name, and the ending of its files with the dot */
 	const char *type;          /* the MIME type, as in Content-Type */
@@ -510,7 +509,7 @@ HT_API size_t ht_n_analyses(void);
 HT_API const struct ht_analysis_info *ht_analysis_at(size_t i);
 /* NULL when there is none of that name. */
 HT_API const struct ht_analysis_info *ht_analysis_find(const char *name);
-/* Options that every analysis takes: rank, step, annotation, hta-compat. */
+/* Options that every analysis takes. */
 HT_API size_t ht_n_common_params(void);
 HT_API const struct ht_param *ht_common_param(size_t i);
 

@@ -210,7 +210,7 @@ class Table:
         return self._core.__arrow_c_schema__()
 
     def render(self, format, **how):
-        """The table as the command line writes it: text, csv, json, ndjson, md, html or folded as str, arrow or feather as bytes.
+        """The table as `holotrace --format` writes it: str, or bytes where the format is binary.
 
         color, bars, wide, width and no_title are the command line's options for text, safe_csv for csv.
         """

@@ -2,8 +2,7 @@
 /*
  * analysis.h - what an analysis is: a descriptor, what to find out about one rank, how to bring it together.
  *
- * Add one: write src/analysis/x.c with `const struct ht_analysis ht_analysis_x`, add ANALYSIS(x) to
- * analyses.def, run `make accept`. CLI verb, Python function, completion, man and docs page follow.
+ * CONTRIBUTING.md has the steps of adding one. CLI verb, Python function, completion, man and docs page follow.
  *
  * per_rank computes over run->trace, the rank in hand, and appends rows to the tables of its part. It runs on
  * any thread, sees no other rank but in the roster, and its times are the trace's own. finish brings the parts

@@ -124,6 +124,23 @@ def test_overview_lists_every_verb():
         assert verb["hidden"] or re.search(rf"^  {name} ", text, re.M), name
 
 
+def test_one_list_of_exit_codes():
+    """The program's: help, the README and, by way of help --json, the man pages."""
+    codes = json.loads(support.output("help", "--json"))["exit_codes"]
+    said = "Exit codes: " + ", ".join(f"{one['code']} {one['sentence']}" for one in codes) + "."
+    assert [one["code"] for one in codes] == [0, 1, 2, 3, 4]
+    assert said in " ".join(support.output("help").decode().split())
+    assert said in " ".join((support.ROOT / "README.md").read_text().split())
+
+
+def test_types_and_units_have_the_names_of_results():
+    columns = {column["name"]: column for column in VERBS["kernels"]["views"][0]["columns"]}
+    document = json.loads(support.output("kernels", TRAIN, "--format", "json", cwd=support.ROOT))
+    for column in document["columns"]:
+        said = columns[column["name"]]
+        assert [said[key] for key in ("type", "role", "unit")] == [column[key] for key in ("type", "role", "unit")], column
+
+
 def test_list():
     assert support.output("list", "--names").decode().split() == ANALYSES
     assert "info" in ANALYSES and "health" in ANALYSES and "events" in ANALYSES
@@ -260,13 +277,23 @@ def test_full_disk(tmp_path):
 
 # ---- output files ----------------------------------------------------------------------------
 
-@pytest.mark.parametrize("ending, start", [
-    (".csv", b"rank"), (".json", b"{"), (".md", b""), (".html", b"<!DOCTYPE html>"),
-    (".txt", b""), (".arrow", b"\xff\xff\xff\xff")])
-def test_ending_picks_the_format(tmp_path, ending, start):
+def endings():
+    """(format, ending) of the list that formats are made from."""
+    return re.findall(r'^RENDERER\((\w+), "(\.\w+)"', (support.ROOT / "src/table/renderers.def").read_text(), re.M)
+
+
+def test_endings_are_of_every_format():
+    assert [name for name, _ in endings()] == support.formats()
+
+
+@pytest.mark.parametrize("name, ending", endings())
+def test_ending_picks_the_format(tmp_path, name, ending):
     path = tmp_path / f"t{ending}"
-    support.output("events", TRAIN, "--top", "2", "-o", path, cwd=support.ROOT)
-    assert path.read_bytes().startswith(start)
+    ask = ("stacks", TRAIN, "--top", "2")
+    support.output(*ask, "-o", path, cwd=support.ROOT)
+    same = support.output(*ask, "--format", name, cwd=support.ROOT)
+    # a file of html is a whole page
+    assert path.read_bytes() == same or name == "html" and path.read_bytes().startswith(b"<!DOCTYPE html>")
     assert os.listdir(tmp_path) == [path.name]
 
 
