@@ -25,6 +25,12 @@ enum {
 	ALL = EVENTS | GPU | OPS | LAUNCHES
 };
 
+/* Of a column of `events` that is the same here: type, unit and sentence are those of ht_event_fields. */
+#define AS_EVENT(its_name, its_role)                                                               \
+	{                                                                                          \
+		.name = (its_name), .role = (its_role)                                             \
+	}
+
 static const struct {
 	struct ht_column column;
 	struct ht_event_cell cell;
@@ -32,43 +38,31 @@ static const struct {
 } known[] = {
 	{ { "id", HT_EVENT, HT_KEY, "the event: rank * 2^32 + row; shown as rank:row", NULL },
 	        { HT_HOW_ID, NULL }, ALL | ARGS },
-	{ { "rank", HT_I64, HT_KEY, "rank of the trace", NULL }, { HT_HOW_RANK, NULL },
-	        ALL | ARGS },
+	{ AS_EVENT("rank", HT_KEY), { HT_HOW_RANK, NULL }, ALL | ARGS },
 	{ { "row", HT_I64, HT_KEY,
 	          "position in the file's traceEvents, from 0: index of other tables", NULL },
 	        { HT_HOW_ROW, NULL }, ALL | ARGS },
-	{ { "name", HT_STR, HT_MEASURE, "name", NULL }, { HT_HOW_NAME, NULL }, ALL },
-	{ { "ts_ns", HT_TIME, HT_MEASURE, "start as in the file, base time not added", NULL },
-	        { HT_HOW_TS, NULL }, ALL },
+	{ AS_EVENT("name", HT_MEASURE), { HT_HOW_NAME, NULL }, ALL },
+	{ AS_EVENT("ts_ns", HT_MEASURE), { HT_HOW_TS, NULL }, ALL },
 	{ { "dur_ns", HT_DURATION, HT_MEASURE, "duration as in the file; null when it has none",
 	          NULL },
 	        { HT_HOW_DUR, NULL }, ALL },
 	{ { "end_ns", HT_TIME, HT_MEASURE,
 	          "end of the span in the file's clock, of B and E pairs too", NULL },
 	        { HT_HOW_END, NULL }, ALL },
-	{ { "time_ns", HT_TIME, HT_MEASURE, "start in the clock that all ranks share, from 0",
-	          NULL },
-	        { HT_HOW_TIME, NULL }, ALL },
-	{ { "kind", HT_STR, HT_MEASURE, "what the event is, whatever its category is called",
-	          NULL },
-	        { HT_HOW_KIND, NULL }, ALL },
-	{ { "cat", HT_STR, HT_MEASURE, "category as in the file", NULL }, { HT_HOW_CAT, NULL },
-	        EVENTS },
+	{ AS_EVENT("time_ns", HT_MEASURE), { HT_HOW_TIME, NULL }, ALL },
+	{ AS_EVENT("kind", HT_MEASURE), { HT_HOW_KIND, NULL }, ALL },
+	{ AS_EVENT("cat", HT_MEASURE), { HT_HOW_CAT, NULL }, EVENTS },
 	{ { "ph", HT_STR, HT_MEASURE,
 	          "phase: X span, i instant, C counter, M metadata, s t f flow, B E b n e", NULL },
 	        { HT_HOW_FIELD, "ph" }, EVENTS },
-	{ { "class", HT_STR, HT_MEASURE, "compute, communication, memcpy, memset or sync", NULL },
-	        { HT_HOW_CLASS, NULL }, EVENTS | GPU },
-	{ { "device", HT_I64, HT_MEASURE, "device of GPU activity", NULL },
-	        { HT_HOW_DEVICE, "device" }, EVENTS | GPU },
-	{ { "stream", HT_I64, HT_MEASURE, "stream argument", NULL }, { HT_HOW_STREAM, "stream" },
-	        EVENTS | GPU },
+	{ AS_EVENT("class", HT_MEASURE), { HT_HOW_CLASS, NULL }, EVENTS | GPU },
+	{ AS_EVENT("device", HT_MEASURE), { HT_HOW_DEVICE, "device" }, EVENTS | GPU },
+	{ AS_EVENT("stream", HT_MEASURE), { HT_HOW_STREAM, "stream" }, EVENTS | GPU },
 	{ { "correlation", HT_I64, HT_DETAIL, "correlation id that launch and GPU activity share",
 	          NULL },
 	        { HT_HOW_CORRELATION, "correlation" }, EVENTS | GPU | LAUNCHES },
-	{ { "step", HT_I64, HT_MEASURE, "profiler step; GPU activity has that of its launch",
-	          NULL },
-	        { HT_HOW_STEP, NULL }, ALL },
+	{ AS_EVENT("step", HT_MEASURE), { HT_HOW_STEP, NULL }, ALL },
 	{ { "launch", HT_EVENT, HT_DETAIL, "the call that launched the GPU activity", NULL },
 	        { HT_HOW_LAUNCH, NULL }, EVENTS | GPU },
 	{ { "op", HT_EVENT, HT_DETAIL, "the operator behind the GPU activity", NULL },
@@ -91,48 +85,25 @@ static const struct {
 	        { HT_HOW_PID, NULL }, ALL },
 	{ { "tid", HT_SQL_ANY, HT_DETAIL, "thread id or name; stream for GPU activity", NULL },
 	        { HT_HOW_TID, NULL }, ALL },
-	{ { "thread_name", HT_STR, HT_DETAIL, "name of the thread or stream", NULL },
-	        { HT_HOW_FIELD, "thread_name" }, HOST },
-	{ { "process_name", HT_STR, HT_DETAIL, "name of the process", NULL },
-	        { HT_HOW_FIELD, "process_name" }, EVENTS },
-	{ { "annotation", HT_STR, HT_DETAIL, "innermost user annotation around it", NULL },
-	        { HT_HOW_FIELD, "annotation" }, ALL },
-	{ { "annotation_stack", HT_STR, HT_DETAIL, "user annotations around it, outermost first",
-	          NULL },
-	        { HT_HOW_FIELD, "annotation_stack" }, EVENTS | GPU },
-	{ { "module", HT_STR, HT_DETAIL,
-	          "nn.Module path around it, or around the forward operator of backward work",
-	          NULL },
-	        { HT_HOW_FIELD, "module" }, EVENTS | GPU | OPS },
-	{ { "origin_op", HT_STR, HT_DETAIL, "operator that it belongs to, of graphs too", NULL },
-	        { HT_HOW_FIELD, "origin_op" }, EVENTS | GPU },
-	{ { "origin_module", HT_STR, HT_DETAIL, "nn.Module calls that it belongs to", NULL },
-	        { HT_HOW_FIELD, "origin_module" }, EVENTS | GPU },
-	{ { "origin_source", HT_STR, HT_DETAIL, "line of the user's code that it belongs to",
-	          NULL },
-	        { HT_HOW_FIELD, "origin_source" }, EVENTS | GPU },
-	{ { "origin_shapes", HT_STR, HT_DETAIL, "dimensions of the inputs of its operator", NULL },
-	        { HT_HOW_FIELD, "origin_shapes" }, EVENTS | GPU },
-	{ { "origin_method", HT_STR, HT_DETAIL, "how its origin is known", NULL },
-	        { HT_HOW_FIELD, "origin_method" }, EVENTS | GPU },
-	{ { "origin_confidence", HT_RATIO, HT_DETAIL, "how sure its origin is, 0 to 1", NULL },
-	        { HT_HOW_FIELD, "origin_confidence" }, EVENTS | GPU },
-	{ { "flops", HT_I64, HT_DETAIL,
-	          "operations of matrix products, at the operator and its longest GPU activity",
-	          "FLOP" },
-	        { HT_HOW_FIELD, "flops" }, EVENTS | GPU | OPS },
-	{ { "bytes", HT_BYTES, HT_DETAIL,
-	          "compulsory memory traffic, at the operator and its longest GPU activity", NULL },
-	        { HT_HOW_FIELD, "bytes" }, EVENTS | GPU | OPS },
-	{ { "bound", HT_STR, HT_DETAIL, "what limits it at best: compute, memory, latency or link",
-	          NULL },
-	        { HT_HOW_FIELD, "bound" }, EVENTS | GPU | OPS },
-	{ { "span_ns", HT_DURATION, HT_DETAIL, "length of the span, of B and E pairs too", NULL },
-	        { HT_HOW_FIELD, "span_ns" }, EVENTS },
-	{ { "unix_ns", HT_TIME, HT_DETAIL, "start as unix time, where the file has a base", NULL },
-	        { HT_HOW_FIELD, "unix_ns" }, EVENTS },
-	{ { "document", HT_I64, HT_DETAIL, "which of several documents in the file", NULL },
-	        { HT_HOW_FIELD, "document" }, EVENTS },
+	{ AS_EVENT("thread_name", HT_DETAIL), { HT_HOW_FIELD, "thread_name" }, HOST },
+	{ AS_EVENT("process_name", HT_DETAIL), { HT_HOW_FIELD, "process_name" }, EVENTS },
+	{ AS_EVENT("annotation", HT_DETAIL), { HT_HOW_FIELD, "annotation" }, ALL },
+	{ AS_EVENT("annotation_stack", HT_DETAIL), { HT_HOW_FIELD, "annotation_stack" },
+	        EVENTS | GPU },
+	{ AS_EVENT("module", HT_DETAIL), { HT_HOW_FIELD, "module" }, EVENTS | GPU | OPS },
+	{ AS_EVENT("origin_op", HT_DETAIL), { HT_HOW_FIELD, "origin_op" }, EVENTS | GPU },
+	{ AS_EVENT("origin_module", HT_DETAIL), { HT_HOW_FIELD, "origin_module" }, EVENTS | GPU },
+	{ AS_EVENT("origin_source", HT_DETAIL), { HT_HOW_FIELD, "origin_source" }, EVENTS | GPU },
+	{ AS_EVENT("origin_shapes", HT_DETAIL), { HT_HOW_FIELD, "origin_shapes" }, EVENTS | GPU },
+	{ AS_EVENT("origin_method", HT_DETAIL), { HT_HOW_FIELD, "origin_method" }, EVENTS | GPU },
+	{ AS_EVENT("origin_confidence", HT_DETAIL), { HT_HOW_FIELD, "origin_confidence" },
+	        EVENTS | GPU },
+	{ AS_EVENT("flops", HT_DETAIL), { HT_HOW_FIELD, "flops" }, EVENTS | GPU | OPS },
+	{ AS_EVENT("bytes", HT_DETAIL), { HT_HOW_FIELD, "bytes" }, EVENTS | GPU | OPS },
+	{ AS_EVENT("bound", HT_DETAIL), { HT_HOW_FIELD, "bound" }, EVENTS | GPU | OPS },
+	{ AS_EVENT("span_ns", HT_DETAIL), { HT_HOW_FIELD, "span_ns" }, EVENTS },
+	{ AS_EVENT("unix_ns", HT_DETAIL), { HT_HOW_FIELD, "unix_ns" }, EVENTS },
+	{ AS_EVENT("document", HT_DETAIL), { HT_HOW_FIELD, "document" }, EVENTS },
 };
 
 static struct ht_column lists[HT_SQL_N_EVENT_TABLES][HT_COUNT(known)];
@@ -149,13 +120,24 @@ static struct ht_sql_table tables[HT_SQL_N_EVENT_TABLES] = {
 	        lists[HT_SQL_ARGS], 0 },
 };
 
+static struct ht_column full(struct ht_column column)
+{
+	for (size_t i = 0; !column.sentence && i < HT_N_EVENT_FIELDS; i++)
+		if (!strcmp(ht_event_fields[i].name, column.name)) {
+			column.type = ht_event_fields[i].type;
+			column.sentence = ht_event_fields[i].sentence;
+			column.unit = ht_event_fields[i].unit;
+		}
+	return column;
+}
+
 static void fill_tables(void)
 {
 	for (size_t t = 0; t < HT_SQL_N_EVENT_TABLES; t++)
 		for (size_t i = 0; i < HT_COUNT(known); i++) {
 			if (!(known[i].in & 1u << t))
 				continue;
-			lists[t][tables[t].n_columns] = known[i].column;
+			lists[t][tables[t].n_columns] = full(known[i].column);
 			cells[t][tables[t].n_columns++] = known[i].cell;
 		}
 }
