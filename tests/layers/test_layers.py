@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/check_layers, asked of small trees: each rule fails where it is broken, and nowhere else."""
-import ast
-import re
 import shutil
 import subprocess
 
