@@ -3,8 +3,9 @@
  * holotrace-record.h - record what a C, C++ or CUDA program does, as an execution trace and as a
  * timeline that Holotrace and every other reader of PyTorch traces understands.
  *
- *     ht_record_register("run.et.json", &(struct ht_record_options){ sizeof(struct ht_record_options),
- *             .trace_path = "run.json", .flags = HT_RECORD_CUDA });
+ *     ht_record_register("run.et.json", &(struct ht_record_options){
+ *             sizeof(struct ht_record_options), .trace_path = "run.json",
+ *             .flags = HT_RECORD_CUDA });
  *     ht_record_start();
  *     uint64_t token = ht_record_push("load batch");    an annotation, until
  *     ht_record_end(token, NULL);
@@ -14,17 +15,18 @@
  * unregistered ── register ──► registered ◄─ start / stop ─► running;  unregister ends either
  *
  * One recording at a time and process. While it runs, all threads are seen. Each thread writes into
- * memory of its own, without locks; ids and JSON are made by ht_record_unregister, or at exit. Until
- * then the recording is the file PATH.part, complete after every call: what a killed process leaves
- * behind, ht_record_recover turns into the same files.
+ * memory of its own, without locks; ids and JSON are made by ht_record_unregister, or at exit.
+ * Until then the recording is the file PATH.part, complete after every call: what a killed process
+ * leaves behind, ht_record_recover turns into the same files.
  *
- * Functions that can fail answer a status, as those of holotrace.h do, and ht_record_error() says more. A child made
- * by fork records nothing until it registers itself. Names (ht_record_name) are good for the life of
- * the process. The library is never unloaded: calls after the end are cheap and do nothing. A NULL for a
- * name is no name: the call does nothing.
+ * Functions that can fail answer a status, as those of holotrace.h do, and ht_record_error() says
+ * more. A child made by fork records nothing until it registers itself. Names (ht_record_name) are
+ * good for the life of the process. The library is never unloaded: calls after the end are cheap
+ * and do nothing. A NULL for a name is no name: the call does nothing.
  *
- * A signal handler may call ht_record_is_running and ht_record_is_registered, which read one atomic each,
- * and nothing else of this header: a handler that interrupts a record would write into the middle of it.
+ * A signal handler may call ht_record_is_running and ht_record_is_registered, which read one atomic
+ * each, and nothing else of this header: a handler that interrupts a record would write into the
+ * middle of it.
  */
 #ifndef HOLOTRACE_RECORD_H
 #define HOLOTRACE_RECORD_H
@@ -56,20 +58,22 @@ enum ht_status {
 	HT_USAGE,     /* the caller asked for something that does not exist */
 	HT_MISSING,   /* the trace lacks what is needed */
 	HT_CANCELLED, /* the progress callback said stop */
-	HT_INTERNAL, /* the library contradicts itself, which is a bug of it; the message says where */
+	/* the library contradicts itself, which is a bug of it; the message says where */
+	HT_INTERNAL,
 };
 #endif
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
 enum ht_record_flags {
-	HT_RECORD_CUDA = 1, /* CUDA calls and GPU work, when CUPTI can be loaded; ht_record_error()
-	                         * tells when it cannot */
+	/* CUDA calls and GPU work, when CUPTI can be loaded; ht_record_error() tells when it
+	 * cannot */
+	HT_RECORD_CUDA = 1,
 	HT_RECORD_NO_INPUTS = 2,     /* names only: no arguments */
 	HT_RECORD_NO_OUTPUTS = 4,    /* no results */
 	HT_RECORD_EXACT_DOUBLES = 8, /* shortest exact digits instead of six decimals */
-	HT_RECORD_NEW_IDS =
-	        16, /* an address given to ht_record_freed gets a new id when it returns */
+	/* an address given to ht_record_freed gets a new id when it returns */
+	HT_RECORD_NEW_IDS = 16,
 	HT_RECORD_IN_MEMORY = 32, /* no PATH.part: nothing survives a kill */
 	HT_RECORD_SYNC = 64,      /* force the files to the disk */
 };
@@ -93,8 +97,9 @@ struct ht_record_options {
 	const char *cupti_path; /* library to load for HT_RECORD_CUDA; NULL: the usual places */
 };
 
-/* Begin a recording. path, the execution trace, may be NULL when options name a timeline; names that
- * end in .gz or .zst are compressed. HT_USAGE: there is one, and it stays as it is; HT_IO: no file can be made. */
+/* Begin a recording. path, the execution trace, may be NULL when options name a timeline; names
+ * that end in .gz or .zst are compressed. HT_USAGE: there is one, and it stays as it is; HT_IO: no
+ * file can be made. */
 HT_RECORD_API enum ht_status ht_record_register(
         const char *path, const struct ht_record_options *options);
 /* Record from now on; with a schedule, from its first active step on. HT_USAGE: not registered. */
@@ -112,9 +117,9 @@ HT_RECORD_API int ht_record_is_running(void);
 /* What this thread's last failed call says, never NULL. */
 HT_RECORD_API const char *ht_record_error(void);
 
-/* Make the files from what a killed process left. NULL for a path: beside the part, under the name that was registered, and
- * never over a file that is there (HT_IO; ht_record_error says it); "": not that file. A path that is
- * given is written to, whatever is there. The .part file stays. */
+/* Make the files from what a killed process left. NULL for a path: beside the part, under the name
+ * that was registered, and never over a file that is there (HT_IO; ht_record_error says it); "":
+ * not that file. A path that is given is written to, whatever is there. The .part file stays. */
 HT_RECORD_API enum ht_status ht_record_recover(
         const char *part, const char *path, const char *trace_path);
 

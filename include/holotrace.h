@@ -12,19 +12,21 @@
  *
  * Contract of every function:
  *   - Returns ht_status. Outputs are named ret_x, come last, and are written only on success.
- *   - On failure ht_error() tells message, file, byte offset and hint. The text lives in the context.
+ *   - On failure ht_error() tells message, file, byte offset and hint. The text lives in the
+ *     context.
  *   - Nothing here prints, exits, aborts or reads the environment.
  *   - A context may be used by one thread at a time. Sets and tables are immutable once returned
  *     and may be shared by any number of threads; each thread brings its own context.
  *   - Times are int64 nanoseconds, ids are 64-bit, strings are UTF-8 and NUL-terminated.
  *   - Structs that start with struct_size grow at their end in later versions. Zero them, set
- *     struct_size to their sizeof and then what differs: fields that a caller does not know count as
- *     zero. A struct_size of 0 is the struct as first published, without any field added since.
- *     The same holds for structs that a call fills in (ret_x): set struct_size before the call, and no
- *     byte beyond it is written.
+ *     struct_size to their sizeof and then what differs: fields that a caller does not know count
+ *     as zero. A struct_size of 0 is the struct as first published, without any field added since.
+ *     The same holds for structs that a call fills in (ret_x): set struct_size before the call, and
+ *     no byte beyond it is written.
  *
- * What there is: holotrace/core.h for contexts, sets, tables, analyses, SQL and writing; holotrace/timeline.h for events
- * by time; holotrace/cluster.h for one question over several processes. This header includes them all.
+ * What there is: holotrace/core.h for contexts, sets, tables, analyses, SQL and writing;
+ * holotrace/timeline.h for events by time; holotrace/cluster.h for one question over several
+ * processes. This header includes them all.
  */
 #ifndef HOLOTRACE_H
 #define HOLOTRACE_H

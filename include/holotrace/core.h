@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core.h - contexts, sets of traces, tables, analyses, SQL and writing; include holotrace.h, which has the contract.
+ * core.h - contexts, sets of traces, tables, analyses, SQL and writing; include holotrace.h, which
+ * has the contract.
  */
 #ifndef HOLOTRACE_CORE_H
 #define HOLOTRACE_CORE_H
@@ -37,7 +38,8 @@ enum ht_status {
 	HT_USAGE,     /* the caller asked for something that does not exist */
 	HT_MISSING,   /* the trace lacks what is needed */
 	HT_CANCELLED, /* the progress callback said stop */
-	HT_INTERNAL, /* the library contradicts itself, which is a bug of it; the message says where */
+	/* the library contradicts itself, which is a bug of it; the message says where */
+	HT_INTERNAL,
 };
 #endif
 
@@ -65,9 +67,9 @@ HT_API enum ht_status ht_ctx_new(ht_ctx **ret_ctx) HT_MUST_USE;
 /* How a context is made. */
 struct ht_ctx_options {
 	size_t struct_size; /* sizeof, see the top */
-	/* What sets, tables and all work of the context are allocated with; both, or NULL for the system's memory. Blocks are
-	 * aligned as malloc aligns them; release is told their size. Called from any thread, until the context and all that was
-	 * made with it are gone. */
+	/* What sets, tables and all work of the context are allocated with; both, or NULL for the
+	 * system's memory. Blocks are aligned as malloc aligns them; release is told their size.
+	 * Called from any thread, until the context and all that was made with it are gone. */
 	void *(*allocate)(void *user, size_t n_bytes);
 	void (*release)(void *user, void *block, size_t n_bytes);
 	void *user;
@@ -82,9 +84,9 @@ HT_API void ht_ctx_set_progress(ht_ctx *ctx, ht_progress_fn fn, void *user);
 HT_API void ht_ctx_set_jobs(ht_ctx *ctx, int n_jobs);
 /* Upper bound on what this context may allocate; 0 means none. Beyond it calls answer HT_LIMIT. */
 HT_API void ht_ctx_set_memory_limit(ht_ctx *ctx, uint64_t bytes);
-/* Confine what this context reads: a path that begins with one of the folders is opened below that folder and nowhere
- * else, whatever links others put there or swap in meanwhile; one that leads out is HT_IO. Other paths are opened as they
- * stand. The texts are copied; no folders lift it. */
+/* Confine what this context reads: a path that begins with one of the folders is opened below that
+ * folder and nowhere else, whatever links others put there or swap in meanwhile; one that leads out
+ * is HT_IO. Other paths are opened as they stand. The texts are copied; no folders lift it. */
 HT_API enum ht_status ht_ctx_confine(
         ht_ctx *ctx, const char *const *folders, size_t n_folders) HT_MUST_USE;
 /* Bytes allocated through this context and its sets and tables: now, and at most so far. */
@@ -111,10 +113,12 @@ struct ht_open_options {
 	const char *reader;
 	bool prefer_db; /* of a rank that is there as text and as database, read the database */
 	bool partial;   /* do without files that cannot be read; every result names them */
-	/* What joins the traces from other files, a source per line: a file, a folder or "rank=path". What each is, is
-	 * told by its first bytes. It enriches results, each with its method, and never changes totals. NULL: nothing */
+	/* What joins the traces from other files, a source per line: a file, a folder or
+	 * "rank=path". What each is, is told by its first bytes. It enriches results, each with its
+	 * method, and never changes totals. NULL: nothing */
 	const char *attach;
-	bool attach_beside; /* also what lies beside the trace under a name that profilers give it */
+	/* also what lies beside the trace under a name that profilers give it */
+	bool attach_beside;
 	const struct ht_open_own *own; /* of the programs that come with the library; NULL */
 };
 
@@ -132,8 +136,9 @@ struct ht_member {
 	size_t i;
 };
 
-/* Ranks of other sets as a set of its own, numbered and aligned as if their files had been opened together. The
- * traces are shared; the other sets may be closed afterwards. The caller closes the set. */
+/* Ranks of other sets as a set of its own, numbered and aligned as if their files had been opened
+ * together. The traces are shared; the other sets may be closed afterwards. The caller closes the
+ * set. */
 HT_API enum ht_status ht_set_join(ht_ctx *ctx, const struct ht_member *members, size_t n_members,
         ht_set **ret_set) HT_MUST_USE;
 HT_API size_t ht_set_n_ranks(const ht_set *set);
@@ -145,7 +150,8 @@ HT_API uint64_t ht_set_n_events(const ht_set *set, size_t i);
 HT_API bool ht_set_reads(const ht_set *set, const char *path);
 /* One line when data was lost while reading ("12 events lost ..."), else NULL. */
 HT_API const char *ht_set_loss_note(const ht_set *set);
-/* What else opening has to say, a line each: files that were skipped, ranks that two files claim. */
+/* What else opening has to say, a line each: files that were skipped, ranks that two files
+ * claim. */
 HT_API size_t ht_set_n_notes(const ht_set *set);
 HT_API const char *ht_set_note(const ht_set *set, size_t i);
 /* A text that determines the whole store (events, args, links), the same for any thread count,
@@ -154,8 +160,8 @@ struct ht_sink;
 HT_API enum ht_status ht_dump(
         ht_ctx *ctx, const ht_set *set, const struct ht_sink *sink) HT_MUST_USE;
 
-/* What there is to open in some places, without reading it: the runs of a log directory, their workers and the
- * recordings of each. */
+/* What there is to open in some places, without reading it: the runs of a log directory, their
+ * workers and the recordings of each. */
 typedef struct ht_catalog ht_catalog;
 
 struct ht_recording {
@@ -174,8 +180,8 @@ struct ht_recording {
 	bool is_history;     /* no trace but a store of ht_history */
 };
 
-/* Look at sources as in ht_open, at any depth, while others may write there: what cannot be looked at is passed
- * over, and that nothing is there is an answer. */
+/* Look at sources as in ht_open, at any depth, while others may write there: what cannot be looked
+ * at is passed over, and that nothing is there is an answer. */
 HT_API enum ht_status ht_catalog_find(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         ht_catalog **ret_catalog) HT_MUST_USE;
 HT_API void ht_catalog_free(ht_catalog *catalog);
@@ -199,7 +205,8 @@ enum ht_type {
 	HT_EVENT,        /* int64, an event: ht_event_id of rank and row; written as rank:row */
 };
 
-/* One event of a set, the same in every table, on the page and in the cache. Ranks from 0 to 2^31 - 1. */
+/* One event of a set, the same in every table, on the page and in the cache. Ranks from 0 to 2^31 -
+ * 1. */
 static inline int64_t ht_event_id(int64_t rank, uint32_t row)
 {
 	return (int64_t)((uint64_t)rank << 32 | row);
@@ -251,8 +258,9 @@ HT_API const char *ht_table_title(const ht_table *table);
 HT_API size_t ht_table_n_rows(const ht_table *table);
 HT_API size_t ht_table_n_columns(const ht_table *table);
 HT_API const struct ht_column *ht_table_column(const ht_table *table, size_t column);
-/* What every front end shows above a column: its name, without the unit that its cells have ("dur" for dur_ns), the two sides of a comparison
- * in the words of texts ("baseline_count" for control_count). Queries take it, too, where it is of one column alone. NULL beyond the end. */
+/* What every front end shows above a column: its name, without the unit that its cells have ("dur"
+ * for dur_ns), the two sides of a comparison in the words of texts ("baseline_count" for
+ * control_count). Queries take it, too, where it is of one column alone. NULL beyond the end. */
 HT_API const char *ht_table_column_label(const ht_table *table, size_t column);
 /* SIZE_MAX when there is none of that name. */
 HT_API size_t ht_table_find_column(const ht_table *table, const char *name);
@@ -313,7 +321,8 @@ enum ht_note_severity {
 	HT_NOTE_WARNING, /* part of the answer is missing, or not to be relied on */
 };
 
-/* A value that a note is made of: i64 for whole numbers, times and bytes, f64 for the other numbers, str for texts. */
+/* A value that a note is made of: i64 for whole numbers, times and bytes, f64 for the other
+ * numbers, str for texts. */
 struct ht_note_value {
 	const char *name;
 	enum ht_type type;
@@ -351,7 +360,8 @@ HT_API const char *ht_role_name(enum ht_role role);
 HT_API const char *ht_column_unit(const struct ht_column *column);
 
 /* Whole columns without a copy, alive with the table: n_rows values of int64_t, uint64_t or double,
- * or of uint32_t ids of texts for HT_STR. NULL for a column out of range or a table without rows. */
+ * or of uint32_t ids of texts for HT_STR. NULL for a column out of range or a table without
+ * rows. */
 HT_API const void *ht_table_cells(const ht_table *table, size_t column);
 /* One byte per row, 0 where the cell is null; NULL when none is. */
 HT_API const uint8_t *ht_table_valid(const ht_table *table, size_t column);
@@ -390,9 +400,9 @@ HT_API const struct ht_format *ht_format_find(const char *name);
 /* Write the table in one of them, by its name. */
 HT_API enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
         const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
-/* A table as bytes, for another process or another day, and back: the caller frees it. Read by the version that wrote it;
- * HT_FORMAT when they are something else or damaged. What was asked is not among them: JSON of a table that was loaded
- * has neither parameters nor inputs. */
+/* A table as bytes, for another process or another day, and back: the caller frees it. Read by the
+ * version that wrote it; HT_FORMAT when they are something else or damaged. What was asked is not
+ * among them: JSON of a table that was loaded has neither parameters nor inputs. */
 HT_API enum ht_status ht_table_save(
         ht_ctx *ctx, const ht_table *table, const struct ht_sink *sink) HT_MUST_USE;
 HT_API enum ht_status ht_table_load(
@@ -459,7 +469,8 @@ struct ht_over_time {
 	const char *columns;
 	size_t n_keys; /* columns behind the time that tell the curves of a rank apart; 0: spans */
 	const char *points; /* parameter: at most so many points per curve, 0 for all; NULL: none */
-	/* column of the first view, which has a row per curve then, with the most of it; NULL: it has none */
+	/* column of the first view, which has a row per curve then, with the most of it; NULL: it
+	 * has none */
 	const char *peak;
 };
 
@@ -475,9 +486,9 @@ struct ht_analysis_info {
 	const struct ht_param *params;
 	size_t n_params;
 	size_t n_sets; /* 1, or 2 for comparisons; 0 when it is over files that are no traces */
-	/* Of comparisons of several runs: what the two sides are called, as in --base. The sets of the first side
-	 * come before those of the second; the parameter "n-" and the first name tells how many they are. NULL:
-	 * it takes n_sets sets exactly. */
+	/* Of comparisons of several runs: what the two sides are called, as in --base. The sets of
+	 * the first side come before those of the second; the parameter "n-" and the first name
+	 * tells how many they are. NULL: it takes n_sets sets exactly. */
 	const char *sides[2];
 	bool draws;              /* its result can be drawn into a trace: ht_convert's overlay */
 	bool lists_events;       /* its rows are single events, too many for an overview */
@@ -486,23 +497,23 @@ struct ht_analysis_info {
 	/* columns that come on request; args.KEY and what else the data has come besides */
 	const struct ht_column *further;
 	size_t n_further;
-	/* Of an analysis over files that are no traces: the parameter that names them, a path per line, for which a
-	 * command line gives them as arguments; and the option by which it gives a set of traces besides, NULL when
-	 * none is taken. */
+	/* Of an analysis over files that are no traces: the parameter that names them, a path per
+	 * line, for which a command line gives them as arguments; and the option by which it gives
+	 * a set of traces besides, NULL when none is taken. */
 	const char *files, *traces_option;
 	/* which rows an overview of all analyses needs, as a filter; NULL: all */
 	const char *overview;
 	bool tells_losses; /* it says what could not be read, with a severity and a sentence */
 	bool tells_facts;  /* it says what the files hold, by topic, item and value */
 	const struct ht_over_time *over_time; /* NULL: nothing of it is */
-	const char *
-	        charts; /* views that a report draws, beside the rows of its section, "a|b"; NULL: none */
-	const char *
-	        details; /* the view with a row for each thing, which a table of SQL has; NULL: the first */
-	const char *
-	        page_view; /* the view of the page that shows it best; NULL: it has its own page and no more */
-	const char *
-	        replaces; /* a program whose options the command line takes for it, too; NULL: none */
+	/* views that a report draws, beside the rows of its section, "a|b"; NULL: none */
+	const char *charts;
+	/* the view with a row for each thing, which a table of SQL has; NULL: the first */
+	const char *details;
+	/* the view of the page that shows it best; NULL: it has its own page and no more */
+	const char *page_view;
+	/* a program whose options the command line takes for it, too; NULL: none */
+	const char *replaces;
 };
 
 HT_API size_t ht_n_analyses(void);
@@ -525,26 +536,27 @@ struct ht_query {
 	const struct ht_view *view; /* may be NULL */
 };
 
-/* Run one analysis over n_sets sets (1, or 2 for comparisons, more for those of several runs; 0 when the
- * parameter that replaces them is given). An analysis without data answers HT_OK with an empty table and a note. The
- * caller frees the table. */
+/* Run one analysis over n_sets sets (1, or 2 for comparisons, more for those of several runs; 0
+ * when the parameter that replaces them is given). An analysis without data answers HT_OK with an
+ * empty table and a note. The caller frees the table. */
 HT_API enum ht_status ht_ask(ht_ctx *ctx, ht_set *const *sets, size_t n_sets,
         const struct ht_query *query, ht_table **ret_table) HT_MUST_USE;
 
-/* ht_open, for somebody who will ask this of the set: each rank is looked at while its trace is at hand, so that a set
- * that is larger than memory is read once. The answer is that of ht_ask after ht_open, and other questions may be asked
- * too. Arguments that are wrong are told of by ht_ask. */
+/* ht_open, for somebody who will ask this of the set: each rank is looked at while its trace is at
+ * hand, so that a set that is larger than memory is read once. The answer is that of ht_ask after
+ * ht_open, and other questions may be asked too. Arguments that are wrong are told of by ht_ask. */
 HT_API enum ht_status ht_open_for(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, const struct ht_query *query,
         ht_set **ret_set) HT_MUST_USE;
 
-/* An answer of ht_ask_all: the i-th question, its status and its table, which the callee frees; NULL unless HT_OK. On
- * failure ht_error tells of that question. false: no further answers are wanted. */
+/* An answer of ht_ask_all: the i-th question, its status and its table, which the callee frees;
+ * NULL unless HT_OK. On failure ht_error tells of that question. false: no further answers are
+ * wanted. */
 typedef bool (*ht_answer_fn)(void *user, size_t i, enum ht_status status, ht_table *table);
 
-/* Ask several questions of one set. Every answer is that of ht_ask, but each rank is opened once, and what several of them
- * have to find out about it is found once. Answers come in the order of the questions, on the calling thread, when all
- * are known. */
+/* Ask several questions of one set. Every answer is that of ht_ask, but each rank is opened once,
+ * and what several of them have to find out about it is found once. Answers come in the order of
+ * the questions, on the calling thread, when all are known. */
 HT_API enum ht_status ht_ask_all(ht_ctx *ctx, ht_set *set, const struct ht_query *queries, size_t n,
         ht_answer_fn fn, void *user) HT_MUST_USE;
 
@@ -554,31 +566,33 @@ struct ht_sql_options {
 	size_t struct_size;  /* sizeof, see the top */
 	uint64_t timeout_ms; /* stop with HT_LIMIT after so long, 0: never */
 	uint64_t max_rows;   /* stop after so many rows and say so in a note, 0: never */
-	const struct ht_arg
-	        *params; /* values of :name in the query; numbers where they look like one */
+	/* values of :name in the query; numbers where they look like one */
+	const struct ht_arg *params;
 	size_t n_params;
 	ht_set *base; /* what diff and gate compare the set with; NULL: nothing */
 };
 
-/* Run one statement of SQLite's language over the ranks of a set. Tables are the columns of the traces (events, gpu,
- * ops, launches, collectives, steps, ranks, tracks, args, strings, health ...) and, with its arguments as a text,
- * every analysis over one set, and over two where options have a base: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be
- * NULL when only these are asked. It reads: everything else is HT_USAGE. Beyond the context's memory limit and
- * the timeout it answers HT_LIMIT, and the progress function may cancel it. HT_USAGE in a build without SQLite.
- * Each call has a connection of its own: any number of threads may query one set, with a context each. */
+/* Run one statement of SQLite's language over the ranks of a set. Tables are the columns of the
+ * traces (events, gpu, ops, launches, collectives, steps, ranks, tracks, args, strings, health ...)
+ * and, with its arguments as a text, every analysis over one set, and over two where options have a
+ * base: kernel_breakdown('by=all'). sql_tables and sql_columns list them; the set may be NULL when
+ * only these are asked. It reads: everything else is HT_USAGE. Beyond the context's memory limit
+ * and the timeout it answers HT_LIMIT, and the progress function may cancel it. HT_USAGE in a build
+ * without SQLite. Each call has a connection of its own: any number of threads may query one set,
+ * with a context each. */
 HT_API enum ht_status ht_sql(ht_ctx *ctx, ht_set *set, const char *query,
         const struct ht_sql_options *options, ht_table **ret_table) HT_MUST_USE;
 
 struct ht_export_options {
 	size_t struct_size; /* sizeof, see the top */
-	const char *
-	        tables; /* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
+	/* "events,gpu,kernel_breakdown": tables of SQL; NULL: those of the columns */
+	const char *tables;
 	uint64_t rows_a_file; /* of one rank, then the next file begins; 0: a million */
 };
 
 /* Write tables of SQL as a dataset: Arrow IPC files, those with a column rank in a folder per rank
- * (events/rank=0/part-0.arrow), and manifest.json with columns, sentences, sources and versions, which comes last.
- * The folder is made; one that has a manifest is refused with HT_USAGE. */
+ * (events/rank=0/part-0.arrow), and manifest.json with columns, sentences, sources and versions,
+ * which comes last. The folder is made; one that has a manifest is refused with HT_USAGE. */
 HT_API enum ht_status ht_export(ht_ctx *ctx, ht_set *set, const char *folder,
         const struct ht_export_options *options) HT_MUST_USE;
 
@@ -595,15 +609,18 @@ struct ht_history_options {
 	const struct ht_view *shown; /* rows and columns; NULL: all */
 };
 
-/* Keep the numbers of a run (step time, phases, kernels, collectives, efficiency) in a store, an SQLite file that is made when it is not
- * there. source says where the run came from, or is NULL. */
+/* Keep the numbers of a run (step time, phases, kernels, collectives, efficiency) in a store, an
+ * SQLite file that is made when it is not there. source says where the run came from, or is
+ * NULL. */
 HT_API enum ht_status ht_history_add(ht_ctx *ctx, const char *store, ht_set *set, const char *label,
         const char *source) HT_MUST_USE;
-/* Keep numbers of other programs: CSV with a run per line, a label and then a value per column, empty where there is none. */
+/* Keep numbers of other programs: CSV with a run per line, a label and then a value per column,
+ * empty where there is none. */
 HT_API enum ht_status ht_history_import(
         ht_ctx *ctx, const char *store, const char *file) HT_MUST_USE;
-/* The runs of a store: where their numbers changed, or the numbers. The check of the table fails when there is a regression. The file is only
- * read, and may be anybody's: what ht_ctx_confine says holds for it. */
+/* The runs of a store: where their numbers changed, or the numbers. The check of the table fails
+ * when there is a regression. The file is only read, and may be anybody's: what ht_ctx_confine says
+ * holds for it. */
 HT_API enum ht_status ht_history(ht_ctx *ctx, const char *store,
         const struct ht_history_options *options, ht_table **ret_table) HT_MUST_USE;
 
@@ -612,9 +629,9 @@ HT_API enum ht_status ht_history(ht_ctx *ctx, const char *store,
 typedef struct ht_writer ht_writer; /* a file that appears whole or not at all */
 
 /* Start a file: gzip when path ends in .gz, zstd when in .zst, else plain; "-" is standard output,
- * plain. A file has no name, or a temporary one, until it is committed, and a process that is killed
- * leaves what was there before; devices and pipes are written in place. The context must outlive the
- * writer. */
+ * plain. A file has no name, or a temporary one, until it is committed, and a process that is
+ * killed leaves what was there before; devices and pipes are written in place. The context must
+ * outlive the writer. */
 HT_API enum ht_status ht_writer_open(
         ht_ctx *ctx, const char *path, ht_writer **ret_writer) HT_MUST_USE;
 /* Append bytes. After a failure the partial file is gone and every later call fails too. */
@@ -637,12 +654,13 @@ struct ht_convert_options {
 	const char *overlay;         /* add "critical-path" or "kernel-sequences" overlays */
 	const struct ht_arg *overlay_args;
 	size_t n_overlay_args;
-	bool partial; /* also write traces of which reading lost something; else that is HT_FORMAT */
+	/* also write traces of which reading lost something; else that is HT_FORMAT */
+	bool partial;
 };
 
 /* Write the set as Chrome JSON, gzip or zstd by the ending of path ("-" writes plain JSON to
- * standard output). One rank or merge: path is the file; several ranks: path must hold "{rank}". A file
- * that the set was read from is not written over: HT_USAGE. */
+ * standard output). One rank or merge: path is the file; several ranks: path must hold "{rank}". A
+ * file that the set was read from is not written over: HT_USAGE. */
 HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
         const struct ht_convert_options *options) HT_MUST_USE;
 
@@ -650,14 +668,16 @@ HT_API enum ht_status ht_convert(ht_ctx *ctx, ht_set *set, const char *path,
 
 struct ht_et_convert_options {
 	size_t struct_size; /* sizeof, see the top */
-	const char *
-	        to; /* "chakra", "json", "linked", "dot", "timeline"; NULL: by the ending of the path */
+	/* "chakra", "json", "linked", "dot", "timeline"; NULL: by the ending of the path */
+	const char *to;
 	bool as_chakra; /* only what Chakra's own linker and converter do */
-	bool partial; /* also write traces of which reading lost something; else that is HT_FORMAT */
+	/* also write traces of which reading lost something; else that is HT_FORMAT */
+	bool partial;
 };
 
-/* Write execution traces (a line each: a file, a directory, RANK=FILE) in another form. kineto has the Kineto
- * traces of the same windows, or is NULL; "linked" needs it. Several traces need "{rank}" in the path. */
+/* Write execution traces (a line each: a file, a directory, RANK=FILE) in another form. kineto has
+ * the Kineto traces of the same windows, or is NULL; "linked" needs it. Several traces need
+ * "{rank}" in the path. */
 HT_API enum ht_status ht_et_convert(ht_ctx *ctx, const char *et, ht_set *kineto, const char *path,
         const struct ht_et_convert_options *options) HT_MUST_USE;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.h - the tracks of a rank asked by time: what a drawing of a trace needs; include holotrace.h.
+ * timeline.h - the tracks of a rank asked by time: what a drawing of a trace needs; include
+ * holotrace.h.
  */
 #ifndef HOLOTRACE_TIMELINE_H
 #define HOLOTRACE_TIMELINE_H
@@ -13,7 +14,8 @@ extern "C" {
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* The tracks of one rank (threads and streams), asked by time. Immutable; any number of threads may ask. */
+/* The tracks of one rank (threads and streams), asked by time. Immutable; any number of threads may
+ * ask. */
 typedef struct ht_timeline ht_timeline;
 
 struct ht_track_info {
@@ -24,7 +26,8 @@ struct ht_track_info {
 	int32_t device;                  /* GPU index of a stream, -1 for a thread of the host */
 	size_t n_spans, n_lanes;         /* spans on different lanes do not hide each other */
 	int64_t first_ns, last_ns;       /* first start and last end, in set time */
-	/* of NPU traces: "framework", "CANN", "hardware", "communication", "overlap"; NULL for others */
+	/* of NPU traces: "framework", "CANN", "hardware", "communication", "overlap"; NULL for
+	 * others */
 	const char *layer;
 };
 
@@ -54,8 +57,10 @@ struct ht_span {
 	uint32_t n;
 	uint16_t lane;
 	uint8_t kind; /* for ht_timeline_kind */
-	uint8_t work; /* what GPU work does: 0 compute, 1 communication, 2 copy, 3 fill, 4 wait; 255: none */
-	/* of the call of a collective: how long it waits at its start for the last rank; 0: not, or unknown */
+	/* what GPU work does: 0 compute, 1 communication, 2 copy, 3 fill, 4 wait; 255: none */
+	uint8_t work;
+	/* of the call of a collective: how long it waits at its start for the last rank; 0: not, or
+	 * unknown */
 	int64_t wait_ns;
 };
 
@@ -63,7 +68,8 @@ typedef bool (*ht_span_fn)(void *user, const struct ht_span *span);
 
 typedef bool (*ht_place_fn)(void *user, const struct ht_timeline_info *place);
 
-/* Tell where each rank of a set is on its clock, ascending, without opening any. False from the callback stops. */
+/* Tell where each rank of a set is on its clock, ascending, without opening any. False from the
+ * callback stops. */
 HT_API enum ht_status ht_timeline_places(
         ht_ctx *ctx, ht_set *set, ht_place_fn fn, void *user) HT_MUST_USE;
 /* The i-th rank of a set; it stays open after the set is closed. */
@@ -77,9 +83,10 @@ HT_API bool ht_timeline_track(
         const ht_timeline *timeline, size_t track, struct ht_track_info *ret_track);
 /* The i-th profiler step, by start; false when there are fewer. */
 HT_API bool ht_timeline_step(const ht_timeline *timeline, size_t i, struct ht_step_info *ret_step);
-/* Tell every span that overlaps [from_ns, to_ns) of set time, lane by lane. With a resolution above 0 the interval
- * is cut into pieces of that length, and spans of a lane that start in one piece and are shorter than it come
- * together: at most two per lane and piece, however many there are. False from the callback stops. */
+/* Tell every span that overlaps [from_ns, to_ns) of set time, lane by lane. With a resolution above
+ * 0 the interval is cut into pieces of that length, and spans of a lane that start in one piece and
+ * are shorter than it come together: at most two per lane and piece, however many there are. False
+ * from the callback stops. */
 HT_API void ht_timeline_range(const ht_timeline *timeline, size_t track, int64_t from_ns,
         int64_t to_ns, int64_t resolution_ns, ht_span_fn fn, void *user);
 /* One event as it stands on its track; false when it is no span. */
@@ -97,14 +104,16 @@ HT_API enum ht_status ht_timeline_event(
 /* Two events that belong together; one of them is the one asked for, or around it. */
 struct ht_link {
 	int64_t from, to;
-	/* "parent" (from is around to, or called it), "launch", "operator", "forward", "collective" (the same on
-	 * another rank), or the category of a flow of the file: "fwdbwd", "async_npu", "HostToDevice" */
+	/* "parent" (from is around to, or called it), "launch", "operator", "forward", "collective"
+	 * (the same on another rank), or the category of a flow of the file: "fwdbwd", "async_npu",
+	 * "HostToDevice" */
 	const char *name;
 };
 
 typedef bool (*ht_link_fn)(void *user, const struct ht_link *link);
 
-/* Tell the links of an event: parents first, from the innermost outwards. False from the callback stops. */
+/* Tell the links of an event: parents first, from the innermost outwards. False from the callback
+ * stops. */
 HT_API enum ht_status ht_timeline_links(ht_ctx *ctx, const ht_timeline *timeline, uint32_t row,
         ht_link_fn fn, void *user) HT_MUST_USE;
 
@@ -113,8 +122,9 @@ struct ht_sum_options {
 	size_t struct_size;     /* sizeof, see the top */
 	int64_t from_ns, to_ns; /* of set time; spans are cut to it */
 	const char *tracks;     /* a list "rank:track,..." of the timelines' tracks, NULL for all */
-	/* "class": per rank and device what GPU work of a class, or host events of a kind, take, and for how long the device
-	 * did nothing. "name": per name and class, the longest first. NULL: class */
+	/* "class": per rank and device what GPU work of a class, or host events of a kind, take,
+	 * and for how long the device did nothing. "name": per name and class, the longest first.
+	 * NULL: class */
 	const char *by;
 };
 
