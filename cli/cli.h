@@ -21,7 +21,7 @@
 /* Help, man pages and README have these sentences. */
 #define EXIT_CODES(CODE)                                                                           \
 	CODE(EXIT_DONE, 0, "done")                                                                 \
-	CODE(EXIT_SAID_NO, 1, "a gate or check failed")                                            \
+	CODE(EXIT_CHECK_FAILED, 1, "a gate or check failed")                                       \
 	CODE(EXIT_USAGE, 2, "wrong usage")                                                         \
 	CODE(EXIT_INPUT, 3, "the input could not be read")                                         \
 	CODE(EXIT_LIMIT, 4,                                                                        \

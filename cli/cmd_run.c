@@ -223,7 +223,7 @@ int run_render(struct cli *cli, const ht_table *table)
 		say_nothing_written(cli, table);
 	if (code == EXIT_DONE)
 		say_warnings(cli, table);
-	return code == EXIT_DONE && ht_table_check_failed(table) ? EXIT_SAID_NO : code;
+	return code == EXIT_DONE && ht_table_check_failed(table) ? EXIT_CHECK_FAILED : code;
 }
 
 void run_say_cut(const struct cli *cli, const struct ht_view *view, const ht_table *table)
@@ -321,6 +321,6 @@ int run_analysis(struct cli *cli)
 		code = session_refuse_sources(cli, sets.list, sets.n);
 	if (code == EXIT_DONE)
 		code = run_and_render(cli, &sets, &view);
-	run_close_sets(cli, &sets, code == EXIT_DONE || code == EXIT_SAID_NO);
+	run_close_sets(cli, &sets, code == EXIT_DONE || code == EXIT_CHECK_FAILED);
 	return code;
 }

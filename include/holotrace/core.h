@@ -352,7 +352,7 @@ HT_API const struct ht_note *ht_table_note_at(const ht_table *table, size_t i);
 HT_API const char *ht_table_method(const ht_table *table);
 HT_API size_t ht_table_n_hidden(const ht_table *table);
 HT_API size_t ht_table_bar(const ht_table *table);
-/* Whether the table is the answer of a check that said no, whatever of it is shown. */
+/* Whether the table is the answer of a check that failed, whatever of it is shown. */
 HT_API bool ht_table_check_failed(const ht_table *table);
 /* "int64", "duration" ...; "key" ...; the column's unit or that of its type, NULL for none. */
 HT_API const char *ht_type_name(enum ht_type type);

@@ -39,7 +39,7 @@ enum ht_status ht_prepare(ht_ctx *ctx, ht_set *set, const struct ht_query *queri
 /* Of ht_render_options. */
 struct ht_render_own {
 	/* json: as the page reads it. Whole numbers of 2^53 and beyond, which JavaScript would
-	 * round, are texts; the end has "hidden", "bar" and "says_no" */
+	 * round, are texts; the end has "hidden", "bar" and "check_failed" */
 	bool for_page;
 };
 

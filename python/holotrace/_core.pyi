@@ -48,7 +48,7 @@ class Table:
     n_rows: int
     n_columns: int
     n_hidden: int
-    says_no: bool
+    check_failed: bool
     bar: str | None
     column_names: list[str]
     def column(self, column: str | int, /) -> Array: ...

@@ -28,7 +28,7 @@ def history(store, *, add=None, label=None, file=None, view="changes", path=None
     window: runs that are looked at together
     columns, where, sort, top: rows and columns of the table, as for Session.run()
 
-    The table's says_no is True when there is a regression that stayed.
+    The table's check_failed is True when there is a regression that stayed.
     """
     if (add is None) != (label is None):
         raise UsageError("add and label go together", hint="label is mostly the commit of the run that is added")

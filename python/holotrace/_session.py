@@ -367,7 +367,7 @@ def diff(baseline, run, **arguments):
 
 
 def gate(base, test, **arguments):
-    """Is test slower than base beyond what is allowed and beyond noise? A Table; its says_no tells.
+    """Is test slower than base beyond what is allowed and beyond noise? A Table; its check_failed tells.
 
     base, test     a run or a list of runs: each a session, or what open() takes as one source
     Arguments as for Session.gate(): max_slowdown=0.03, metric="step" ...

@@ -4,6 +4,7 @@
 Neither needs numpy, pandas or Arrow; each is asked for only by the method that is named after it.
 """
 import os
+import warnings
 
 from . import _core
 from .options import options
@@ -150,9 +151,15 @@ class Table:
         return self._core.n_hidden
 
     @property
+    def check_failed(self):
+        """Whether the table is the answer of a check that failed: of a gate, of a history with a regression."""
+        return self._core.check_failed
+
+    @property
     def says_no(self):
-        """Whether the table is the answer of a check that said no: of a gate that failed."""
-        return self._core.says_no
+        """The old name of check_failed; it goes with the next release."""
+        warnings.warn("Table.says_no is called check_failed", DeprecationWarning, stacklevel=2)
+        return self.check_failed
 
     def info(self, column):
         """Name, type, role, sentence and unit of a column."""

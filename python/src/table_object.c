@@ -455,7 +455,7 @@ static PyObject *get_bar(PyObject *self, void *closure)
 	return text_to_python(bar == SIZE_MAX ? NULL : ht_table_column(table, bar)->name);
 }
 
-static PyObject *get_says_no(PyObject *self, void *closure)
+static PyObject *get_check_failed(PyObject *self, void *closure)
 {
 	(void)closure;
 	return PyBool_FromLong(ht_table_check_failed(table_of(self)));
@@ -490,7 +490,7 @@ static PyGetSetDef getset[] = {
 	{ "n_columns", get_n_columns, NULL, "number of columns", NULL },
 	{ "n_hidden", get_n_hidden, NULL, "rows that top removed", NULL },
 	{ "bar", get_bar, NULL, "name of the share column to draw, or None", NULL },
-	{ "says_no", get_says_no, NULL, "whether a check said no", NULL },
+	{ "check_failed", get_check_failed, NULL, "whether a check failed", NULL },
 	{ "column_names", get_column_names, NULL, "names of the columns", NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
 };

@@ -85,6 +85,12 @@ def test_diff(examples):
             one.diff("elsewhere")
 
 
+def test_old_names(ddp):
+    table = ddp.kernel_breakdown()
+    with pytest.warns(DeprecationWarning, match="check_failed"):
+        assert table.says_no is table.check_failed is False
+
+
 def test_options(ddp, monkeypatch):
     options = holotrace.options
     with options.override(hta_compat=True, jobs=1):

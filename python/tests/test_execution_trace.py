@@ -28,8 +28,8 @@ def test_functions(pair):
     et, kineto = pair
     assert len(holotrace.et_nodes(et)) == 147
     assert len(holotrace.et_nodes(et, where="kind = op", columns=["id", "name"], top=5)) == 5
-    assert not holotrace.et_check(et).says_no
-    assert not holotrace.et_check(et, kineto).says_no
+    assert not holotrace.et_check(et).check_failed
+    assert not holotrace.et_check(et, kineto).check_failed
     frame = holotrace.et_link([et], kineto).to_pandas()
     assert frame.loc[0, "linked"] == 144 and frame.loc[0, "kernels"] == 26
     with holotrace.open(kineto) as session:

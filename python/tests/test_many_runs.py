@@ -21,7 +21,7 @@ def test_a_session_is_added_and_asked_for(examples, tmp_path):
     del slowest[min(slowest)]
     assert step["max"] == max(max(times) for times in slowest.values())
     assert step["n"] == len(slowest)
-    assert not table.says_no and all(row["path"].split("/")[0] == "step" for row in table)
+    assert not table.check_failed and all(row["path"].split("/")[0] == "step" for row in table)
 
 
 def test_paths_are_opened(examples, tmp_path):
@@ -37,10 +37,10 @@ def test_runs_of_other_programs(tmp_path):
     lines = ["label,latency"] + [f"c{i},{(100 if i < 12 else 120) + i % 2}" for i in range(24)]
     (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
     table = holotrace.history(tmp_path / "runs.db", file=tmp_path / "runs.csv")
-    assert table.says_no and [(row["change"], row["label"]) for row in table] == [("regression", "c12")]
+    assert table.check_failed and [(row["change"], row["label"]) for row in table] == [("regression", "c12")]
     assert table[0]["before"] == pytest.approx(100.5) and table[0]["after"] == pytest.approx(120.5)
-    assert not holotrace.history(tmp_path / "runs.db", since="c20").says_no
-    assert not holotrace.history(tmp_path / "runs.db", min_change=0.5).says_no
+    assert not holotrace.history(tmp_path / "runs.db", since="c20").check_failed
+    assert not holotrace.history(tmp_path / "runs.db", min_change=0.5).check_failed
 
 
 def test_mistakes_are_told(examples, tmp_path):

@@ -15,7 +15,7 @@
  * which is such a reader, those that it would round are texts, it begins with the title, as paths are not for
  * everybody who can see the page, and the end is
  *
- *    "notes":[],"hidden":0,"bar":"busy_share","says_no":false}
+ *    "notes":[],"hidden":0,"bar":"busy_share","check_failed":false}
  */
 #include "table/escape.h"
 #include "table/format.h"
@@ -181,8 +181,8 @@ static void write_page_rest(struct ht_out *out, const ht_table *table)
 	ht_out_str(out, ",\n");
 	ht_out_member(
 	        out, "bar", bar < ht_n_columns(table) ? ht_cells_at(table, bar)->meta.name : NULL);
-	ht_out_str(
-	        out, ht_table_check_failed(table) ? ",\n\"says_no\":true" : ",\n\"says_no\":false");
+	ht_out_str(out, ht_table_check_failed(table) ? ",\n\"check_failed\":true"
+	                                             : ",\n\"check_failed\":false");
 }
 
 enum ht_status ht_render_json(

@@ -358,7 +358,7 @@ static void test_json_for_page(void **state)
 	        "\"rows\":[\n [9007199254740991,0,0.5],\n"
 	        " [\"9007199254740992\",\"18446744073709551615\",0.5],\n"
 	        " [\"-9007199254740992\",9007199254740991,0.5]],\n"
-	        "\"notes\":[],\n\"findings\":[],\n\"hidden\":0,\n\"bar\":null,\n\"says_no\":false}\n");
+	        "\"notes\":[],\n\"findings\":[],\n\"hidden\":0,\n\"bar\":null,\n\"check_failed\":false}\n");
 	free(got.data);
 	ht_table_free(t);
 }

@@ -67,7 +67,7 @@ struct ht_table {
 	size_t bar;     /* column index, SIZE_MAX: none */
 	bool prose;     /* rows are sentences */
 	bool own_words; /* all texts of cells are ours */
-	bool says_no;
+	bool check_failed;
 	struct ht_table_pool pool;
 	struct ht_vec notes;                  /* struct ht_note */
 	ht_table *lender;                     /* whose texts these are, NULL: its own */

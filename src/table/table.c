@@ -199,12 +199,12 @@ enum ht_status ht_table_set_method(ht_table *table, const char *method)
 
 void ht_table_set_check_failed(ht_table *table)
 {
-	table->says_no = true;
+	table->check_failed = true;
 }
 
 bool ht_table_check_failed(const ht_table *table)
 {
-	return table->says_no;
+	return table->check_failed;
 }
 
 void ht_table_set_prose(ht_table *table)

@@ -30,7 +30,7 @@ enum ht_status ht_table_add_warning(ht_table *table, const char *format, ...)
         __attribute__((format(printf, 2, 3))) HT_MUST_USE;
 /* A note as data; copied. line is made of the rest. */
 enum ht_status ht_table_put_note(ht_table *table, const struct ht_note *note) HT_MUST_USE;
-/* The check whose answer the table is says no. */
+/* The check whose answer the table is has failed. */
 void ht_table_set_check_failed(ht_table *table);
 /* Column to draw as bar of shares in a terminal, and as chart elsewhere. One that is not there, or has no ratios, is a fault
  * of the analysis, as a put out of place is. */

@@ -200,7 +200,7 @@ enum ht_status ht_table_view(
 		status = ht_table_finish(ctx, copy);
 	copy->bar = table->bar;
 	copy->n_hidden = table->n_hidden;
-	copy->says_no = table->says_no;
+	copy->check_failed = table->check_failed;
 	if (status == HT_OK && table->origin)
 		status = ht_table_set_origin(copy, table->origin);
 	if (status == HT_OK)

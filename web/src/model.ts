@@ -29,7 +29,7 @@ export interface Table {
   findings?: TableFinding[]; // the notes as data; files of older reports lack them
   hidden: number;          // rows that top or offset left out
   bar: string | null;      // the column of shares to draw as bars
-  says_no?: boolean;
+  check_failed?: boolean;
 }
 
 // What the rows of a table say together, or what to know about them; of plain sentences kind is "note".
