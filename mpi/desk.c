@@ -295,7 +295,7 @@ static enum ht_status open_share(struct desk *desk, struct wire_in *in, struct w
 	int n_jobs = (int)wire_get_u64(in);
 	uint64_t limit = wire_get_u64(in);
 	struct ht_open_options options;
-	struct ht_open_own own = { .listed = true };
+	struct ht_open_own own = { .claim = ht_claim_all };
 	get_options(in, &options, &own);
 	bool is_asked = get_question(in, args, &view, &question);
 	struct share share;

@@ -114,8 +114,6 @@ enum ht_status serve_sql(struct serve_request *request, struct serve_response *r
 	const struct ht_sql_options options = { .struct_size = sizeof(options),
 		.timeout_ms = request->server->options.request_ms,
 		.max_rows = MAX_ROWS };
-	static const struct ht_render_own own = { .for_page = true };
-	const struct ht_render_options look = { .struct_size = sizeof(look), .own = &own };
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	ht_table *table;
 	bool is_json = *skip_space(request->body) == '{';
@@ -129,7 +127,7 @@ enum ht_status serve_sql(struct serve_request *request, struct serve_response *r
 	free(query);
 	if (status != HT_OK)
 		return status;
-	status = ht_render(request->ctx, table, "json", &look, &sink);
+	status = ht_render_for_page(request->ctx, table, "json", NULL, &sink);
 	ht_table_free(table);
 	return response->body.failed ? HT_OK : status;
 }

@@ -70,16 +70,15 @@ static void describe(struct serve_response *response, const struct ht_format *fo
 enum ht_status table_look_render(struct serve_request *request, struct serve_response *response,
         const struct table_look *look, const ht_table *table)
 {
-	static const struct ht_render_own own = { .for_page = true };
-	const struct ht_render_options options = { .struct_size = sizeof(options),
-		.wide = true,
-		.own = &own,
-		.safe_csv = look->safe_csv };
+	const struct ht_render_options options = {
+		.struct_size = sizeof(options), .wide = true, .safe_csv = look->safe_csv
+	};
 	struct ht_sink sink = serve_buffer_sink(&response->body);
 	const struct ht_format *format = ht_format_find(look->format);
 	if (format != NULL)
 		describe(response, format);
-	enum ht_status status = ht_render(request->ctx, table, look->format, &options, &sink);
+	enum ht_status status =
+	        ht_render_for_page(request->ctx, table, look->format, &options, &sink);
 	/* a full buffer is said by its owner */
 	return response->body.failed ? HT_OK : status;
 }

@@ -250,7 +250,6 @@ struct ht_render_options {
 	int width;          /* columns available, 0: 100 */
 	bool no_title;      /* leave out title and method line (also md, html) */
 	bool safe_csv;      /* csv: an apostrophe before texts that a spreadsheet would compute */
-	const struct ht_render_own *own; /* of the programs that come with the library; NULL */
 };
 
 HT_API void ht_table_free(ht_table *table);

@@ -12,20 +12,23 @@
 extern "C" {
 #endif
 
-/* Of ht_open_options. */
+/* Of ht_open_options, and a pointer there: options travel as one, through sets that read again,
+ * between processes and into ht_open, ht_open_for, ht_listing_make and ht_mcp_open, each of which
+ * would need a twin here. */
 struct ht_open_own {
 	size_t chunk_bytes; /* how much text one task scans, 0: default; tests vary it */
-	/* the sources are those of a listing, as for ht_open_listed */
-	bool listed;
-	/* For several processes with one listing, each of which takes what it gets to: asked before
-	 * the i-th of the listed sources is read, once, by any thread. False: another has it, and
-	 * it is not in this set. NULL: all are read. */
+	/* The sources are those of a listing, as for ht_open_listed. For several processes with one
+	 * listing, each of which takes what it gets to: asked before the i-th source is read, once,
+	 * by any thread. False: another has it, and it is not in this set. ht_claim_all takes every
+	 * one. NULL: the sources are looked for. */
 	bool (*claim)(void *user, size_t i_source);
 	void *claim_user;
 	/* what the cache knows of a file is enough, also where one is opened by itself: its trace
 	 * is opened when it is asked for */
 	bool describes;
 };
+
+bool ht_claim_all(void *user, size_t i_source);
 
 /* Let go of traces that a set keeps beyond what it may, now that others which had them, too, are
  * closed: those of which a set is joined count as looked at until then. */
@@ -36,12 +39,10 @@ void ht_set_settle(ht_set *set);
  * leaves the set as it was: who asks finds out for himself. */
 enum ht_status ht_prepare(ht_ctx *ctx, ht_set *set, const struct ht_query *queries, size_t n);
 
-/* Of ht_render_options. */
-struct ht_render_own {
-	/* json: as the page reads it. Whole numbers of 2^53 and beyond, which JavaScript would
-	 * round, are texts; the end has "hidden", "bar" and "check_failed" */
-	bool for_page;
-};
+/* As ht_render; json and ndjson as the page reads them. Whole numbers of 2^53 and beyond, which
+ * JavaScript would round, are texts; the end of json has "hidden", "bar" and "check_failed". */
+enum ht_status ht_render_for_page(ht_ctx *ctx, const ht_table *table, const char *format,
+        const struct ht_render_options *options, const struct ht_sink *sink) HT_MUST_USE;
 
 /* Traces that were read through this context and not cached, as what it stored or used before fills
  * the cache. */

@@ -96,7 +96,7 @@ static bool optional_path(PyObject *keep, PyObject *value, const char **ret_path
 }
 
 static PyObject *open_sources(PyObject *keep, PyObject *sources,
-        const struct ht_open_options *options, int n_jobs, uint64_t memory_limit,
+        const struct ht_open_options *options, bool listed, int n_jobs, uint64_t memory_limit,
         PyObject *progress)
 {
 	size_t n = 0;
@@ -107,7 +107,8 @@ static PyObject *open_sources(PyObject *keep, PyObject *sources,
 		PyMem_Free(texts);
 		return NULL;
 	}
-	enum ht_status status = ht_open(call.ctx, texts, n, options, &set);
+	enum ht_status status = listed ? ht_open_listed(call.ctx, texts, n, options, &set)
+	                               : ht_open(call.ctx, texts, n, options, &set);
 	bool ok = call_end(&call, status);
 	PyMem_Free(texts);
 	if (ok)
@@ -142,7 +143,6 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		return NULL;
 	}
 	PyObject *keep = PyList_New(0);
-	const struct ht_open_own own = { .listed = listed };
 	struct ht_open_options options = { .struct_size = sizeof options,
 		.recursive = recursive,
 		.strict = strict,
@@ -150,13 +150,12 @@ PyObject *set_open(PyObject *module, PyObject *args, PyObject *kwargs)
 		.cache_max_bytes = (uint64_t)cache_max,
 		.verify_cache = verify_cache,
 		.prefer_db = prefer_db,
-		.partial = partial,
-		.own = &own };
+		.partial = partial };
 	if (keep && optional_path(keep, cache_dir, &options.cache_dir) &&
 	        optional_path(keep, rules, &options.kernel_rules) &&
 	        optional_path(keep, attach, &options.attach))
 		set = open_sources(
-		        keep, sources, &options, n_jobs, (uint64_t)memory_limit, progress);
+		        keep, sources, &options, listed, n_jobs, (uint64_t)memory_limit, progress);
 	Py_XDECREF(keep);
 	return set;
 }

@@ -81,7 +81,7 @@ enum ht_status ht_find_files(ht_ctx *ctx, const char *const *sources, size_t n_s
 {
 	struct ht_discovery found = { 0 };
 	enum ht_status status;
-	if (ht_open_own(options).listed) {
+	if (ht_open_own(options).claim) {
 		ht_arena_init(&found.arena, ctx->mem);
 		status = take_listed(ctx, sources, n_sources, &found);
 	} else {

@@ -205,7 +205,7 @@ static enum ht_status leave_out_missing(struct opening *o)
 		set->kept[n++] = set->kept[i];
 	}
 	roster->n = n;
-	if (!n && !ht_open_own(o->options).listed)
+	if (!n && !ht_open_own(o->options).claim)
 		return ht_fail(o->ctx, HT_MISSING, NULL, -1, NULL, "no trace could be read: %s",
 		        roster->n_missing ? roster->missing[0] : "none was found");
 	return HT_OK;
@@ -267,9 +267,6 @@ static enum ht_status check_sources(ht_ctx *ctx, size_t n_sources,
 	if (!n_sources)
 		return ht_fail(ctx, HT_USAGE, NULL, -1,
 		        "give a trace file or a directory of traces", "no trace was named");
-	struct ht_open_own own = ht_open_own(ret_taken);
-	if (own.claim && !own.listed)
-		return ht_fail(ctx, HT_USAGE, NULL, -1, NULL, "only listed sources can be claimed");
 	if (ret_taken->reader && !ht_reader_named(ret_taken->reader))
 		return ht_fail(
 		        ctx, HT_USAGE, NULL, -1, NULL, "there is no reader %s", ret_taken->reader);
@@ -282,6 +279,12 @@ enum ht_status ht_open(ht_ctx *ctx, const char *const *sources, size_t n_sources
 	return ht_open_visited(ctx, sources, n_sources, options, NULL, HT_SET_KEEP_BYTES, ret_set);
 }
 
+bool ht_claim_all(void *user, size_t i_source)
+{
+	(void)user, (void)i_source;
+	return true;
+}
+
 enum ht_status ht_open_listed(ht_ctx *ctx, const char *const *sources, size_t n_sources,
         const struct ht_open_options *options, ht_set **ret_set)
 {
@@ -289,7 +292,7 @@ enum ht_status ht_open_listed(ht_ctx *ctx, const char *const *sources, size_t n_
 	ht_error_clear(ctx);
 	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, own, options, &taken));
 	struct ht_open_own own = ht_open_own(&taken);
-	own.listed = true;
+	own.claim = ht_claim_all;
 	taken.own = &own;
 	return ht_open(ctx, sources, n_sources, &taken, ret_set);
 }

@@ -46,21 +46,21 @@ static void open_shares(ht_ctx *ctx, const char *source, struct shares *s)
 	for (size_t i = 0; i < n; i++)
 		sizes[i] = ht_listing_size_bytes(listing, i);
 	check(ctx, ht_deal(ctx, sizes, n, s->n, shares));
-	struct ht_open_own mine = { .listed = true };
+	struct ht_open_own mine = { 0 };
 	options.own = &mine;
 	for (size_t k = 0; k < s->n; k++) {
 		const char *sources[16];
 		size_t n_own = 0;
 		struct ht_sink sink = { memory_write, &s->told[k] };
 		struct claim claim = { shares, k, 0 };
-		mine.claim = s->n % 2 ? is_mine : NULL;
+		mine.claim = s->n % 2 ? is_mine : ht_claim_all;
 		mine.claim_user = &claim;
 		for (size_t i = 0; i < n; i++)
-			if (shares[i] == k || mine.claim)
+			if (shares[i] == k || mine.claim == is_mine)
 				sources[n_own++] = ht_listing_source(listing, i);
 		if (n_own) {
 			check(ctx, ht_open(ctx, sources, n_own, &options, &s->own[k]));
-			assert_int_equal(claim.n_asked, mine.claim ? n : 0);
+			assert_int_equal(claim.n_asked, mine.claim == is_mine ? n : 0);
 			check(ctx, ht_set_describe(ctx, s->own[k], true, &sink));
 		} else {
 			check(ctx, ht_missing_describe(ctx, NULL, 0, &sink));

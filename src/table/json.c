@@ -21,7 +21,6 @@
 #include "table/format.h"
 #include "table/json.h"
 #include "table/note.h"
-#include "holotrace/own.h"
 
 void ht_out_member(struct ht_out *out, const char *key, const char *text)
 {
@@ -68,10 +67,11 @@ static bool is_beyond_doubles(const struct ht_cells *cells, size_t row)
 }
 
 /* Numbers as they are; an event is text. */
-static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t row, bool for_page)
+static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t row)
 {
 	char buf[HT_FORMAT_BYTES];
-	bool quoted = cells->meta.type == HT_EVENT || (for_page && is_beyond_doubles(cells, row));
+	bool quoted =
+	        cells->meta.type == HT_EVENT || (out->for_page && is_beyond_doubles(cells, row));
 	if (quoted)
 		ht_out_char(out, '"');
 	ht_out_bytes(out, buf, ht_format_exact(buf, cells, row));
@@ -79,8 +79,7 @@ static void put_exact(struct ht_out *out, const struct ht_cells *cells, size_t r
 		ht_out_char(out, '"');
 }
 
-void ht_json_cell(
-        struct ht_out *out, const ht_table *table, size_t column, size_t row, bool for_page)
+void ht_json_cell(struct ht_out *out, const ht_table *table, size_t column, size_t row)
 {
 	const struct ht_cells *cells = ht_cells_at(table, column);
 	if (ht_cell_is_null(cells, row))
@@ -88,16 +87,16 @@ void ht_json_cell(
 	else if (cells->meta.type == HT_STR)
 		ht_out_json(out, ht_table_pool_at(table, cells->str[row])->text);
 	else
-		put_exact(out, cells, row, for_page);
+		put_exact(out, cells, row);
 }
 
-static void write_row(struct ht_out *out, const ht_table *table, size_t row, bool for_page)
+static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 {
 	ht_out_str(out, row ? ",\n [" : "\n [");
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
 		if (c)
 			ht_out_char(out, ',');
-		ht_json_cell(out, table, c, row, for_page);
+		ht_json_cell(out, table, c, row);
 	}
 	ht_out_char(out, ']');
 }
@@ -188,9 +187,9 @@ static void write_page_rest(struct ht_out *out, const ht_table *table)
 enum ht_status ht_render_json(
         struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
 {
-	bool for_page = options->own && options->own->for_page;
+	(void)options;
 	ht_out_char(out, '{');
-	if (!for_page)
+	if (!out->for_page)
 		ht_json_envelope(out, table);
 	ht_out_member(out, "title", table->title);
 	ht_out_str(out, ",\n");
@@ -199,11 +198,11 @@ enum ht_status ht_render_json(
 	ht_json_columns(out, table);
 	ht_out_str(out, ",\n\"rows\":[");
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
-		write_row(out, table, row, for_page);
+		write_row(out, table, row);
 	ht_out_str(out, "],\n");
 	ht_json_notes(out, table);
 	ht_out_str(out, ",\n");
-	if (for_page)
+	if (out->for_page)
 		write_page_rest(out, table);
 	else
 		ht_json_rest(out, table);

@@ -14,9 +14,8 @@
 void ht_out_member(struct ht_out *out, const char *key, const char *text);
 /* "columns":[...] */
 void ht_json_columns(struct ht_out *out, const ht_table *table);
-/* One cell; null where it is. for_page: what doubles would round is a text. */
-void ht_json_cell(
-        struct ht_out *out, const ht_table *table, size_t column, size_t row, bool for_page);
+/* One cell; null where it is. Of ht_render_for_page what doubles would round is a text. */
+void ht_json_cell(struct ht_out *out, const ht_table *table, size_t column, size_t row);
 /* "notes":[...],"findings":[...] */
 void ht_json_notes(struct ht_out *out, const ht_table *table);
 /* Who asked what of which files: "schema" to "inputs", null or empty where nobody did. */

@@ -11,7 +11,6 @@
  */
 #include "table/escape.h"
 #include "table/json.h"
-#include "holotrace/own.h"
 
 /* What the pieces are written to: a sink that has no line breaks. */
 struct line {
@@ -50,14 +49,14 @@ static enum ht_status write_end(struct ht_out *out, const ht_table *table)
 	return ht_out_finish(out);
 }
 
-static void write_row(struct ht_out *out, const ht_table *table, size_t row, bool for_page)
+static void write_row(struct ht_out *out, const ht_table *table, size_t row)
 {
 	ht_out_str(out, "{\"type\":\"row\",\"row\":{");
 	for (size_t c = 0; c < ht_n_columns(table); c++) {
 		ht_out_str(out, c ? "," : "");
 		ht_out_json(out, ht_cells_at(table, c)->meta.name);
 		ht_out_char(out, ':');
-		ht_json_cell(out, table, c, row, for_page);
+		ht_json_cell(out, table, c, row);
 	}
 	ht_out_str(out, "}}\n");
 }
@@ -65,7 +64,7 @@ static void write_row(struct ht_out *out, const ht_table *table, size_t row, boo
 enum ht_status ht_render_ndjson(
         struct ht_out *out, const ht_table *table, const struct ht_render_options *options)
 {
-	bool for_page = options->own && options->own->for_page;
+	(void)options;
 	struct line line = { out };
 	const struct ht_sink sink = { write_flat, &line };
 	struct ht_out flat;
@@ -73,7 +72,7 @@ enum ht_status ht_render_ndjson(
 	HT_TRY(write_begin(&flat, table));
 	ht_out_char(out, '\n');
 	for (size_t row = 0; row < table->n_rows && !ht_out_failed(out); row++)
-		write_row(out, table, row, for_page);
+		write_row(out, table, row);
 	ht_out_init(&flat, out->ctx, &sink);
 	HT_TRY(write_end(&flat, table));
 	ht_out_char(out, '\n');

@@ -16,6 +16,7 @@ void ht_out_init(struct ht_out *out, ht_ctx *ctx, const struct ht_sink *sink)
 {
 	out->ctx = ctx;
 	out->sink = sink;
+	out->for_page = false;
 	ht_emit_begin(&out->emit, ctx, to_sink, out, out->buffer, sizeof out->buffer);
 }
 

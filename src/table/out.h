@@ -15,6 +15,7 @@
 struct ht_out {
 	ht_ctx *ctx;
 	const struct ht_sink *sink;
+	bool for_page; /* ht_render_for_page of own.h */
 	struct ht_emit emit;
 	char buffer[HT_OUT_BUFFER];
 };

@@ -66,19 +66,32 @@ static enum ht_status unknown_format(ht_ctx *ctx, const char *format)
 	        format ? format : "", names);
 }
 
-enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
-        const struct ht_render_options *options, const struct ht_sink *sink)
+static enum ht_status render(ht_ctx *ctx, const ht_table *table, const char *format,
+        const struct ht_render_options *options, const struct ht_sink *sink, bool for_page)
 {
 	struct ht_render_options taken;
 	ht_error_clear(ctx);
-	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, own, options, &taken));
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_render_options, safe_csv, options, &taken));
 	const struct renderer *renderer = find(format);
 	if (!renderer)
 		return unknown_format(ctx, format);
 	struct ht_out out;
 	ht_out_init(&out, ctx, sink);
+	out.for_page = for_page;
 	HT_TRY(renderer->render(&out, table, &taken));
 	return ht_out_finish(&out);
+}
+
+enum ht_status ht_render(ht_ctx *ctx, const ht_table *table, const char *format,
+        const struct ht_render_options *options, const struct ht_sink *sink)
+{
+	return render(ctx, table, format, options, sink, false);
+}
+
+enum ht_status ht_render_for_page(ht_ctx *ctx, const ht_table *table, const char *format,
+        const struct ht_render_options *options, const struct ht_sink *sink)
+{
+	return render(ctx, table, format, options, sink, true);
 }
 
 static enum ht_status write_text(struct ht_out *out, const char *text, const char *format)

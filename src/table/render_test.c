@@ -338,8 +338,6 @@ static void test_json_for_page(void **state)
 	static const struct ht_column wide[] = { { "at_ns", HT_TIME, HT_KEY, "when", NULL },
 		{ "id", HT_U64, HT_KEY, "which", NULL },
 		{ "share", HT_RATIO, HT_MEASURE, "how much", NULL } };
-	static const struct ht_render_own own = { .for_page = true };
-	static const struct ht_render_options page = { .struct_size = sizeof page, .own = &own };
 	ht_table *t;
 	assert_ok(ht_table_new(*state, "T", wide, HT_COUNT(wide), &t));
 	static const int64_t times[] = { 9007199254740991, 9007199254740992, -9007199254740992 };
@@ -351,7 +349,9 @@ static void test_json_for_page(void **state)
 		ht_table_put_f64(t, 2, 0.5);
 	}
 	assert_ok(ht_table_finish(*state, t));
-	struct memory_sink got = render(*state, t, "json", &page);
+	struct memory_sink got = { 0 };
+	struct ht_sink sink = { memory_write, &got };
+	assert_ok(ht_render_for_page(*state, t, "json", NULL, &sink));
 	const char *rows = strstr(got.data, "\"rows\"");
 	assert_non_null(rows);
 	assert_string_equal(rows,
