@@ -3,14 +3,14 @@
  * holotrace-record.h - record what a C, C++ or CUDA program does, as an execution trace and as a
  * timeline that Holotrace and every other reader of PyTorch traces understands.
  *
- *     ht_record_register("run.et.json", &(struct ht_record_options){
- *             sizeof(struct ht_record_options), .trace_path = "run.json",
- *             .flags = HT_RECORD_CUDA });
- *     ht_record_start();
+ *     struct ht_record_options options = { .struct_size = sizeof options,
+ *             .trace_path = "run.json", .flags = HT_RECORD_CUDA };
+ *     if (ht_record_register("run.et.json", &options) || ht_record_start())
+ *             puts(ht_record_error());
  *     uint64_t token = ht_record_push("load batch");    an annotation, until
  *     ht_record_end(token, NULL);
- *     ht_record_stop();                                 may start again, same files
- *     ht_record_unregister();                           now the files are there
+ *     if (ht_record_unregister())                       now the files are there
+ *             puts(ht_record_error());
  *
  * unregistered ── register ──► registered ◄─ start / stop ─► running;  unregister ends either
  *
@@ -20,9 +20,13 @@
  * leaves behind, ht_record_recover turns into the same files.
  *
  * Functions that can fail answer a status, as those of holotrace.h do, and ht_record_error() says
- * more. A child made by fork records nothing until it registers itself. Names (ht_record_name) are
- * good for the life of the process. The library is never unloaded: calls after the end are cheap
- * and do nothing. A NULL for a name is no name: the call does nothing.
+ * more. Structs that start with struct_size follow its rules: zero them, set struct_size to their
+ * sizeof and then what differs; 0 is the struct as first published, and fields that this version
+ * does not know are HT_USAGE unless they are zero. What lies in lists, millions of times (values,
+ * tensors, attributes), has no size and never grows: more is told under another kind. A child made
+ * by fork records nothing until it registers itself. Names (ht_record_name) are good for the life
+ * of the process. The library is never unloaded: calls after the end are cheap and do nothing. A
+ * NULL for a name is no name: the call does nothing.
  *
  * A signal handler may call ht_record_is_running and ht_record_is_registered, which read one atomic
  * each, and nothing else of this header: a handler that interrupts a record would write into the
@@ -31,6 +35,9 @@
 #ifndef HOLOTRACE_RECORD_H
 #define HOLOTRACE_RECORD_H
 
+#include "holotrace/status.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,23 +51,6 @@ extern "C" {
 #else
 #define HT_RECORD_API
 #define HT_RECORD_UNNAMED
-#endif
-
-#ifndef HT_STATUS_DEFINED /* in both public headers, each of which may stand alone */
-#define HT_STATUS_DEFINED
-/* What a call can answer. The CLI maps these to exit codes in one place. */
-enum ht_status {
-	HT_OK = 0,
-	HT_NOMEM,     /* out of memory */
-	HT_IO,        /* the operating system refused to read or write */
-	HT_FORMAT,    /* the bytes are not what they should be */
-	HT_LIMIT,     /* an explicit limit was reached; the message has the number */
-	HT_USAGE,     /* the caller asked for something that does not exist */
-	HT_MISSING,   /* the trace lacks what is needed */
-	HT_CANCELLED, /* the progress callback said stop */
-	/* the library contradicts itself, which is a bug of it; the message says where */
-	HT_INTERNAL,
-};
 #endif
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -84,7 +74,7 @@ struct ht_record_schedule {
 };
 
 struct ht_record_options {
-	size_t struct_size;     /* sizeof(struct ht_record_options) */
+	size_t struct_size;     /* sizeof, see the top */
 	uint32_t flags;         /* enum ht_record_flags */
 	uint32_t max_elements;  /* of a list that is written, one more is; 0: 4096 */
 	const char *trace_path; /* the timeline; NULL: none */
@@ -101,19 +91,19 @@ struct ht_record_options {
  * that end in .gz or .zst are compressed. HT_USAGE: there is one, and it stays as it is; HT_IO: no
  * file can be made. */
 HT_RECORD_API enum ht_status ht_record_register(
-        const char *path, const struct ht_record_options *options);
+        const char *path, const struct ht_record_options *options) HT_MUST_USE;
 /* Record from now on; with a schedule, from its first active step on. HT_USAGE: not registered. */
-HT_RECORD_API enum ht_status ht_record_start(void);
+HT_RECORD_API enum ht_status ht_record_start(void) HT_MUST_USE;
 /* Pause. Calls still open are forgotten. */
-HT_RECORD_API enum ht_status ht_record_stop(void);
+HT_RECORD_API enum ht_status ht_record_stop(void) HT_MUST_USE;
 /* Stop, write the files, forget the recording. When that fails PATH.part stays. */
-HT_RECORD_API enum ht_status ht_record_unregister(void);
+HT_RECORD_API enum ht_status ht_record_unregister(void) HT_MUST_USE;
 /* End of a step: "ProfilerStep#N" is annotated and the schedule moves on. Needs a schedule. */
-HT_RECORD_API enum ht_status ht_record_step(void);
+HT_RECORD_API enum ht_status ht_record_step(void) HT_MUST_USE;
 /* The path of the last registration, also when it has ended; NULL when there was none. */
 HT_RECORD_API const char *ht_record_output_path(void);
-HT_RECORD_API int ht_record_is_registered(void);
-HT_RECORD_API int ht_record_is_running(void);
+HT_RECORD_API bool ht_record_is_registered(void);
+HT_RECORD_API bool ht_record_is_running(void);
 /* What this thread's last failed call says, never NULL. */
 HT_RECORD_API const char *ht_record_error(void);
 
@@ -121,10 +111,10 @@ HT_RECORD_API const char *ht_record_error(void);
  * that was registered, and never over a file that is there (HT_IO; ht_record_error says it); "":
  * not that file. A path that is given is written to, whatever is there. The .part file stays. */
 HT_RECORD_API enum ht_status ht_record_recover(
-        const char *part, const char *path, const char *trace_path);
+        const char *part, const char *path, const char *trace_path) HT_MUST_USE;
 
 struct ht_record_stats {
-	size_t struct_size; /* sizeof(struct ht_record_stats), before the call */
+	size_t struct_size; /* sizeof, see the top */
 	uint64_t n_calls;   /* begun while running */
 	uint64_t n_lost;    /* records refused: no memory, or max_bytes reached */
 	uint64_t n_bytes;   /* of records so far, in this recording */
@@ -189,6 +179,7 @@ enum ht_record_scope {
 
 /* What is known when a call begins. Zero everywhere but name and sequence is a plain function. */
 struct ht_record_call {
+	size_t struct_size;      /* sizeof, see the top */
 	uint32_t name;           /* ht_record_name */
 	uint32_t scope;          /* enum ht_record_scope, 0 to 9 */
 	uint64_t record_id;      /* 0: a fresh one */
@@ -214,6 +205,7 @@ struct ht_record_attribute {
 
 /* What is known when it ends. */
 struct ht_record_result {
+	size_t struct_size; /* sizeof, see the top */
 	const struct ht_record_value *outputs;
 	size_t n_outputs;
 	const struct ht_record_attribute *attributes;
@@ -222,7 +214,8 @@ struct ht_record_result {
 
 /* A call begins on this thread; everything is copied. Its token, 0 when nothing is recorded. */
 HT_RECORD_API uint64_t ht_record_begin(const struct ht_record_call *call);
-/* It ends, on any thread. result may be NULL; token 0 is fine. */
+/* It ends, on any thread. result may be NULL, and one that cannot be taken counts as none; token 0
+ * is fine. */
 HT_RECORD_API void ht_record_end(uint64_t token, const struct ht_record_result *result);
 /* An annotation begins; ht_record_end ends it. */
 HT_RECORD_API uint64_t ht_record_push(const char *name);

@@ -30,10 +30,14 @@ static void call_operator(const float *data)
 		.dims = dims };
 	struct ht_record_value in = { .kind = HT_RECORD_TENSOR, .tensor = &tensor };
 	struct ht_record_value out = { .kind = HT_RECORD_DOUBLE, .real = 10 };
-	struct ht_record_call call = {
-		.name = ht_record_name("sum", 3), .sequence = -1, .inputs = &in, .n_inputs = 1
+	struct ht_record_call call = { .struct_size = sizeof(call),
+		.name = ht_record_name("sum", 3),
+		.sequence = -1,
+		.inputs = &in,
+		.n_inputs = 1 };
+	struct ht_record_result result = {
+		.struct_size = sizeof(result), .outputs = &out, .n_outputs = 1
 	};
-	struct ht_record_result result = { .outputs = &out, .n_outputs = 1 };
 	uint64_t token = ht_record_begin(&call);
 	ht_record_end(token, &result);
 	ht_record_freed(data);

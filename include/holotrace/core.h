@@ -6,6 +6,8 @@
 #ifndef HOLOTRACE_CORE_H
 #define HOLOTRACE_CORE_H
 
+#include "status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,33 +17,14 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define HT_API      __attribute__((visibility("default")))
-#define HT_MUST_USE __attribute__((warn_unused_result))
+#define HT_API __attribute__((visibility("default")))
 #else
 #define HT_API
-#define HT_MUST_USE
 #endif
 
 #define HT_VERSION_MAJOR 0
 #define HT_VERSION_MINOR 1
 #define HT_VERSION_PATCH 0
-
-#ifndef HT_STATUS_DEFINED /* in both public headers, each of which may stand alone */
-#define HT_STATUS_DEFINED
-/* What a call can answer. The CLI maps these to exit codes in one place. */
-enum ht_status {
-	HT_OK = 0,
-	HT_NOMEM,     /* out of memory */
-	HT_IO,        /* the operating system refused to read or write */
-	HT_FORMAT,    /* the bytes are not what they should be */
-	HT_LIMIT,     /* an explicit limit was reached; the message has the number */
-	HT_USAGE,     /* the caller asked for something that does not exist */
-	HT_MISSING,   /* the trace lacks what is needed */
-	HT_CANCELLED, /* the progress callback said stop */
-	/* the library contradicts itself, which is a bug of it; the message says where */
-	HT_INTERNAL,
-};
-#endif
 
 typedef struct ht_ctx ht_ctx;     /* errors, limits, threads, progress */
 typedef struct ht_set ht_set;     /* one trace per rank, aligned and immutable */

@@ -21,11 +21,15 @@
 enum ht_status ht_options_take(ht_ctx *ctx, const char *type, const void *given, size_t first_bytes,
         void *ret_options, size_t n_bytes) HT_MUST_USE;
 
-/* last is the last field that the first published version of the struct had. */
-#define HT_OPTIONS_TAKE(ctx, type, last, given, ret_options)                                       \
-	ht_options_take((ctx), #type, (const struct type *)(given),                                \
+/* What ht_options_take wants to know behind the context. last is the last field that the first published version of the
+ * struct had. */
+#define HT_OPTIONS_OF(type, last, given, ret_options)                                              \
+	(#type), (const struct type *)(given),                                                     \
 	        offsetof(struct type, last) + sizeof(((struct type *)NULL)->last),                 \
-	        (struct type *)(ret_options), sizeof(struct type))
+	        (struct type *)(ret_options), sizeof(struct type)
+
+#define HT_OPTIONS_TAKE(ctx, type, last, given, ret_options)                                       \
+	ht_options_take((ctx), HT_OPTIONS_OF(type, last, given, ret_options))
 
 /* The other way: fill in a caller's struct of any version from ours. Never beyond its struct_size, which stays. */
 static inline void ht_options_give(

@@ -109,15 +109,26 @@ static void prepare_once(void)
 	ht_recorder.mem = ht_mem_new();
 }
 
+enum ht_status ht_recorder_take(
+        const char *type, const void *given, size_t first_bytes, void *ret_options, size_t n_bytes)
+{
+	ht_ctx *ctx;
+	if (ht_ctx_new(&ctx) != HT_OK)
+		return ht_recorder_fail(HT_NOMEM, "out of memory");
+	enum ht_status status =
+	        ht_options_take(ctx, type, given, first_bytes, ret_options, n_bytes);
+	if (status != HT_OK)
+		(void)ht_recorder_fail(
+		        status, "%s: %s", ht_error(ctx)->message, ht_error(ctx)->hint);
+	ht_ctx_free(ctx);
+	return status;
+}
+
 static enum ht_status take_options(
         struct ht_recorder *r, const char *path, const struct ht_record_options *o)
 {
-	struct ht_record_options options = { .struct_size = sizeof options };
-	if (o && o->struct_size < offsetof(struct ht_record_options, max_bytes))
-		return ht_recorder_fail(HT_USAGE, "options.struct_size is not set");
-	if (o)
-		memcpy(&options, o,
-		        o->struct_size < sizeof options ? o->struct_size : sizeof options);
+	struct ht_record_options options;
+	HT_TRY(ht_recorder_take(HT_OPTIONS_OF(ht_record_options, cupti_path, o, &options)));
 	if (!path && !options.trace_path)
 		return ht_recorder_fail(
 		        HT_USAGE, "neither an execution trace nor a timeline to write");
@@ -322,12 +333,12 @@ const char *ht_record_output_path(void)
 	return ht_recorder.ever ? ht_recorder.path : NULL;
 }
 
-int ht_record_is_registered(void)
+bool ht_record_is_registered(void)
 {
 	return ht_recorder.registered;
 }
 
-int ht_record_is_running(void)
+bool ht_record_is_running(void)
 {
 	return atomic_load(&ht_recorder.running);
 }
@@ -335,5 +346,6 @@ int ht_record_is_running(void)
 /* A program that ends without a word still gets its files. */
 __attribute__((destructor)) static void at_exit(void)
 {
-	(void)ht_record_unregister();
+	if (ht_record_unregister() != HT_OK)
+		return; /* there is nobody to tell */
 }

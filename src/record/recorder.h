@@ -60,9 +60,12 @@ struct ht_recorder {
 
 extern struct ht_recorder ht_recorder;
 
-/* What goes wrong is said here; answers the errno value. */
+/* What goes wrong is said here; answers the status. */
 enum ht_status ht_recorder_fail(enum ht_status status, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+/* ht_options_take, with HT_OPTIONS_OF, where there is no context. */
+enum ht_status ht_recorder_take(const char *type, const void *given, size_t first_bytes,
+        void *ret_options, size_t n_bytes) HT_MUST_USE;
 
 /* This thread, made at its first call; NULL when out of memory. */
 struct ht_thread *ht_thread_get(void);

@@ -8,6 +8,7 @@
  * called with any lock of the program held.
  */
 #include "base/mem.h"
+#include "base/options.h"
 #include "record/recorder.h"
 
 #include <sched.h>
@@ -254,6 +255,13 @@ static void put_call(struct ht_stream *s, const struct ht_record_call *call, uin
 
 uint64_t ht_record_begin(const struct ht_record_call *call)
 {
+	struct ht_record_call taken;
+	/* Callers of this version have nothing to be looked at, nor those of the first one: it is the same. */
+	if (call && call->struct_size && call->struct_size != sizeof *call) {
+		if (ht_recorder_take(HT_OPTIONS_OF(ht_record_call, n_inputs, call, &taken)))
+			return 0;
+		call = &taken;
+	}
 	struct ht_thread *thread = call ? enter(call->thread) : NULL;
 	if (!thread)
 		return 0;
@@ -282,6 +290,12 @@ uint64_t ht_record_begin(const struct ht_record_call *call)
 
 void ht_record_end(uint64_t token, const struct ht_record_result *result)
 {
+	struct ht_record_result taken;
+	if (result && result->struct_size && result->struct_size != sizeof *result)
+		result = ht_recorder_take(
+		                 HT_OPTIONS_OF(ht_record_result, n_attributes, result, &taken))
+		                 ? NULL
+		                 : &taken;
 	struct ht_thread *thread = token ? enter(0) : NULL;
 	if (!thread)
 		return;

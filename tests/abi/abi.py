@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs that were linked against the library rely on, as a list of lines.
 
-    tests/abi/abi.py accept BUILD_DIR    write the list of this version, tests/abi/MAJOR.MINOR.abi
+    tests/abi/abi.py accept BUILD_DIR    write the lists of this version, tests/abi/MAJOR.MINOR.abi
+                                         and, of the recorder, tests/abi/record-MAJOR.MINOR.abi
 
-The list holds the library's soname, every exported symbol with its declaration, every public struct with
+A list holds the library's soname, every exported symbol with its declaration, every public struct with
 the place of each field, and every enumerator. A released version's list is frozen: a change needs the next
 minor version, and what older programs rely on needs a new soversion to change. A version is open while its
 heading in NEWS.md says "(unreleased)".
@@ -18,9 +19,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADER = ROOT / "include" / "holotrace.h"
-#: public headers that stand beside it
-BESIDE = [ROOT / "include" / "holotrace" / "mcp.h"]
-
+RECORDER = ROOT / "include" / "holotrace-record.h"
+#: public headers that stand beside one
+BESIDE = {HEADER: [ROOT / "include" / "holotrace" / "mcp.h"]}
+#: header, library, what the names of its lists begin with
+LIBRARIES = [(HEADER, "libholotrace.so", ""), (RECORDER, "libholotrace-record.so", "record-")]
 
 class Bad(Exception):
     """The list cannot be made, or may not be written; the text says why."""
@@ -38,8 +41,7 @@ def text_of(header):
             seen.add(other)
             return one(other)
         return re.sub(r'^#include "([^"]+)"$', inside, path.read_text(), flags=re.M)
-    beside = BESIDE if pathlib.Path(header) == HEADER else []
-    return "\n".join(one(path) for path in [pathlib.Path(header), *beside])
+    return "\n".join(one(path) for path in [pathlib.Path(header), *BESIDE.get(pathlib.Path(header), [])])
 
 
 def plain(text):
@@ -53,9 +55,9 @@ def squeeze(text):
 
 
 def functions(header):
-    """{name: declaration} of everything marked HT_API."""
+    """{name: declaration} of everything marked HT_API or HT_RECORD_API."""
     found = {}
-    for match in re.finditer(r"\bHT_API\b([^;]*);", plain(header)):
+    for match in re.finditer(r"\bHT_(?:RECORD_)?API\b([^;]*);", plain(header)):
         declaration = squeeze(match[1].replace("HT_MUST_USE", ""))
         declaration = declaration.replace("( ", "(")
         name = re.search(r"(\w+)\(", declaration)
@@ -74,18 +76,26 @@ def declarators(member):
     base = re.match(r"((?:const |struct |enum |unsigned )*\w+)\s*(.*)$", first.strip())
     fields = []
     for declarator in [base[2], *rest]:
-        parts = re.match(r"\s*([*\s]*(?:const\s+)?[*\s]*)(\w+)((?:\[\w+\])*)\s*$", declarator)
+        parts = re.match(r"\s*([*\s]*(?:const\s+)?[*\s]*)([\w.]+)((?:\[\w+\])*)\s*$", declarator)
         if not parts:
             raise Bad(f"cannot read the member: {member}")
         fields.append((parts[2], squeeze(f"{base[1]} {parts[1]}{parts[3]}")))
     return fields
 
 
+def flat(body):
+    """The members of a struct, those of unnamed unions and structs among them as it sees them: text.bytes."""
+    def members(match):
+        fields = [field for member in match[1].split(";") if member.strip() for field in declarators(squeeze(member))]
+        return "".join(f"{type_} {match[2]}.{field};" for field, type_ in fields)
+    return re.sub(r"(?:\w+ )?union \{([^{}]*)\};", r"\1", re.sub(r"struct \{([^{}]*)\} (\w+);", members, body))
+
+
 def structs(header):
     """{name: [(field, type)]} of every struct that has a body."""
     found = {}
     for match in re.finditer(r"\bstruct (\w+) \{(.*?)\n\};", plain(header), flags=re.S):
-        members = [squeeze(member) for member in match[2].split(";")]
+        members = [squeeze(member) for member in flat(match[2]).split(";")]
         found[match[1]] = [field for member in members if member for field in declarators(member)]
     return found
 
@@ -99,7 +109,7 @@ def enumerators(header):
 
 def layout(header):
     """The lines about structs and enumerators, as the compiler sees them."""
-    beside = [f'#include "{path}"' for path in BESIDE if pathlib.Path(header) == HEADER]
+    beside = [f'#include "{path}"' for path in BESIDE.get(pathlib.Path(header), [])]
     lines = ["#include <stdio.h>", f'#include "{header}"', *beside, "int main(void)", "{"]
     text = text_of(header)
     for name, fields in structs(text).items():
@@ -178,8 +188,14 @@ def version(header):
     return tuple(map(int, parts))
 
 
-def list_path(number):
-    return ROOT / "tests" / "abi" / f"{number[0]}.{number[1]}.abi"
+def list_path(number, prefix=""):
+    return ROOT / "tests" / "abi" / f"{prefix}{number[0]}.{number[1]}.abi"
+
+
+def lists(prefix=""):
+    """Those of all versions, the oldest first."""
+    found = {path: re.fullmatch(re.escape(prefix) + r"(\d+)\.(\d+)", path.stem) for path in (ROOT / "tests" / "abi").glob("*.abi")}
+    return sorted((path for path, name in found.items() if name), key=lambda path: [*map(int, found[path].groups())])
 
 
 def is_open(number, news):
@@ -189,22 +205,27 @@ def is_open(number, news):
     return heading is not None and "(unreleased)" in heading[1]
 
 
+def accept(header, library, path, is_open_):
+    """Write one list, unless it is that of a released version."""
+    try:
+        text = "".join(line + "\n" for line in describe(header, library))
+    except Bad as bad:
+        sys.exit(f"tests/abi: {bad}")
+    if path.exists() and path.read_text() == text:
+        return
+    if path.exists() and not is_open_:
+        sys.exit(f"tests/abi: the version of {path.name} is released and its list is frozen; raise HT_VERSION_MINOR first")
+    path.write_text(text)
+
+
 def main():
     if len(sys.argv) != 3 or sys.argv[1] != "accept":
         sys.exit(__doc__)
     number = version(text_of(HEADER))
-    path = list_path(number)
-    try:
-        lines = describe(HEADER, pathlib.Path(sys.argv[2]) / "libholotrace.so")
-    except Bad as bad:
-        sys.exit(f"tests/abi: {bad}")
-    text = "".join(line + "\n" for line in lines)
-    if path.exists() and path.read_text() == text:
-        return
-    if path.exists() and not is_open(number, (ROOT / "NEWS.md").read_text()):
-        sys.exit(f"tests/abi: version {number[0]}.{number[1]} is released and its list is frozen; "
-                 "raise HT_VERSION_MINOR first")
-    path.write_text(text)
+    for header, name, prefix in LIBRARIES:
+        library = pathlib.Path(sys.argv[2]) / name
+        if library.exists():  # the recorder is not built everywhere
+            accept(header, library, list_path(number, prefix), is_open(number, (ROOT / "NEWS.md").read_text()))
 
 
 if __name__ == "__main__":

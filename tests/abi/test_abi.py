@@ -16,6 +16,9 @@ LIBRARY = BUILD / "libholotrace.so"
 pytestmark = pytest.mark.skipif(
     not LIBRARY.exists() or not shutil.which("nm") or not shutil.which("readelf"),
     reason="needs the shared library and binutils")
+#: as programs include them
+HEADERS = sorted(path.relative_to(abi.ROOT / "include").as_posix() for path in (abi.ROOT / "include").rglob("*.h") if path.name != "own.h")
+CC = os.environ.get("CC", "cc").split()
 OLD = ["soname libx.so.0", "function int x_run(const struct x_options *o)", "struct x_options: 24 bytes",
        "struct x_options.struct_size: at 0, 8 bytes, size_t", "struct x_options.a: at 8, 8 bytes, int64_t",
        "struct x_options.b: at 16, 1 bytes, bool", "struct x_info: 8 bytes",
@@ -27,23 +30,34 @@ def now():
     return abi.describe(abi.HEADER, LIBRARY)
 
 
-def test_is_the_accepted_one(now):
-    path = abi.list_path(abi.version(abi.text_of(abi.HEADER)))
+@pytest.fixture(scope="module", params=abi.LIBRARIES, ids=lambda library: library[1])
+def built(request):
+    """(lines, what the names of its lists begin with) of each library."""
+    header, name, prefix = request.param
+    if not (BUILD / name).exists():
+        pytest.skip(f"{name} is not built")
+    return abi.describe(header, BUILD / name), prefix
+
+
+def test_is_the_accepted_one(built):
+    lines, prefix = built
+    path = abi.list_path(abi.version(abi.text_of(abi.HEADER)), prefix)
     assert path.exists(), f"a new version: make accept writes {path.name}"
     accepted = path.read_text().splitlines()
-    changes = [line for line in difflib.unified_diff(accepted, now, lineterm="", n=0)
+    changes = [line for line in difflib.unified_diff(accepted, lines, lineterm="", n=0)
                if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     assert not changes, ("the interface changed; raise the version if this one is released, then "
                          "make accept:\n" + "\n".join(changes))
 
 
-def test_older_programs_still_run(now):
+def test_older_programs_still_run(built):
     """Against every earlier version of the same soname."""
-    for path in sorted((abi.ROOT / "tests" / "abi").glob("*.abi")):
+    lines, prefix = built
+    for path in abi.lists(prefix):
         old = path.read_text().splitlines()
         soname, = [line for line in old if line.startswith("soname ")]
-        if soname in now:
-            assert not abi.breaks(old, now), path.name
+        if soname in lines:
+            assert not abi.breaks(old, lines), path.name
 
 
 def test_option_structs_start_with_their_size():
@@ -53,6 +67,13 @@ def test_option_structs_start_with_their_size():
     assert "ht_open_options" in options and "ht_convert_options" in options
     for name in options:
         assert abi.structs(header)[name][0] == ("struct_size", "size_t"), name
+
+
+@pytest.mark.parametrize("header, name", [(header, name) for header in (abi.HEADER, abi.RECORDER)
+                                          for name in sorted(set(re.findall(r"const struct (ht_\w+) \*options", abi.text_of(header)))
+                                                             | ({"ht_record_call", "ht_record_result"} if header == abi.RECORDER else set()))])
+def test_structs_that_are_taken_start_with_their_size(header, name):
+    assert abi.structs(abi.text_of(header))[name][0] == ("struct_size", "size_t")
 
 
 @pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
@@ -65,26 +86,37 @@ def test_structs_that_are_filled_in_start_with_their_size(header):
         assert re.search(rf"struct {name} \{{\s*size_t struct_size;", text), name
 
 
-def test_both_headers_have_one_status():
-    """Each may stand alone, or both be included, in any order: what they say twice is the same."""
-    texts = [re.search(r"^#ifndef HT_STATUS_DEFINED.*?^#endif$", path.read_text(), re.M | re.S)[0]
-             for path in (abi.ROOT / "include" / "holotrace" / "core.h", abi.ROOT / "include" / "holotrace-record.h")]
-    assert texts[0] == texts[1] and "enum ht_status {" in texts[0]
+def test_all_headers_have_one_status():
+    assert [name for name in HEADERS if "enum ht_status {" in (abi.ROOT / "include" / name).read_text()] == ["holotrace/status.h"]
 
 
-@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
-@pytest.mark.parametrize("header", ["holotrace.h", "holotrace-record.h"])
+def compiles(compiler, flags, lines, source):
+    source.write_text("\n".join([*lines, "int main(void) { return 0; }", ""]))
+    subprocess.run([*compiler, *flags, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{abi.ROOT / 'include'}", source], check=True)
+
+
+#: each alone, and the two that have a status in either order
+INCLUDES = [*([f"#include <{name}>"] for name in HEADERS), ["#include <holotrace.h>", "#include <holotrace-record.h>"],
+            ["#include <holotrace-record.h>", "#include <holotrace.h>"]]
+
+
+@pytest.mark.skipif(not shutil.which(CC[0]), reason="needs a compiler")
 @pytest.mark.parametrize("standard", ["c99", "c11", "c2x"])
-def test_headers_are_plain_c(header, standard, tmp_path):
-    source = tmp_path / "x.c"
-    source.write_text(f"#include <{header}>\nint main(void) {{ return 0; }}\n")
-    subprocess.run(["cc", f"-std={standard}", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-                    f"-I{abi.ROOT / 'include'}", source], check=True)
+@pytest.mark.parametrize("lines", INCLUDES, ids=" ".join)
+def test_headers_are_plain_c(lines, standard, tmp_path):
+    compiles(CC, [f"-std={standard}", "-pedantic-errors"], lines, tmp_path / "x.c")
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
+@pytest.mark.parametrize("standard", ["c++11", "c++17"])
+@pytest.mark.parametrize("lines", INCLUDES, ids=" ".join)
+def test_headers_are_plain_cxx(lines, standard, tmp_path):
+    compiles(["g++"], [f"-std={standard}", "-pedantic-errors"], lines, tmp_path / "x.cpp")
 
 
 def first_published(struct):
     """The last field that a struct had in the first version that has it."""
-    for path in sorted((abi.ROOT / "tests" / "abi").glob("*.abi"), key=lambda path: [*map(int, path.stem.split("."))]):
+    for path in [path for _, _, prefix in abi.LIBRARIES for path in abi.lists(prefix)]:
         fields = re.findall(rf"^struct {struct}\.(\w+): at (\d+),", path.read_text(), flags=re.M)
         if fields:
             return max(fields, key=lambda field: int(field[1]))[0]
@@ -94,9 +126,10 @@ def first_published(struct):
 def test_size_zero_means_the_first_published_struct():
     """Otherwise callers that leave struct_size 0 would lose options, or the library read past their struct."""
     uses = [(path, struct, last) for path in sorted((abi.ROOT / "src").rglob("*.c")) if "_test" not in path.name
-            for struct, last in re.findall(r"HT_OPTIONS_TAKE\(\s*\w+,\s*(\w+),\s*(\w+),", path.read_text())]
-    assert {struct for _, struct, _ in uses} == {
-        name for name in abi.structs(abi.text_of(abi.HEADER)) if name.endswith("_options") or name in ("ht_view", "ht_query", "ht_mcp_host")}
+            for struct, last in re.findall(r"HT_OPTIONS_(?:TAKE\(\s*\w+,|OF\()\s*(\w+),\s*(\w+),", path.read_text())]
+    declared = {**abi.structs(abi.text_of(abi.HEADER)), **abi.structs(abi.text_of(abi.RECORDER))}
+    assert {struct for _, struct, _ in uses} == {name for name in declared if name.endswith("_options") or name in (
+        "ht_view", "ht_query", "ht_mcp_host", "ht_record_call", "ht_record_result")}
     for path, struct, last in uses:
         assert last == first_published(struct), f"{path.name}: struct {struct}"
 

@@ -11,8 +11,7 @@ import abi
 
 BUILD = pathlib.Path(os.environ.get("HOLOTRACE") or abi.ROOT / "build" / "holotrace").parent
 EXAMPLES = abi.ROOT / "examples"
-RECORDER = (abi.ROOT / "include" / "holotrace-record.h").read_text()
-FUNCTIONS = sorted({*abi.functions(abi.text_of(abi.HEADER)), *re.findall(r"^HT_RECORD_API [^;(]*?(\w+)\(", RECORDER, re.M)})
+FUNCTIONS = sorted({*abi.functions(abi.text_of(abi.HEADER)), *abi.functions(abi.text_of(abi.RECORDER))})
 #: words of the comments of C are no calls
 CODE = {path: re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S) for path in EXAMPLES.glob("c/*.[ch]")}
 TRAIN = EXAMPLES / "train" / "train.json.gz"
@@ -45,8 +44,8 @@ def test_examples_run(name, words, tmp_path):
 
 def test_reference_has_every_declaration(tmp_path):
     page = tmp_path / "reference.html"
-    headers = [abi.HEADER, *(abi.ROOT / "include" / "holotrace" / f"{name}.h" for name in ("core", "timeline", "cluster", "mcp")),
-               abi.ROOT / "include" / "holotrace-record.h"]
+    headers = [abi.HEADER, *(abi.ROOT / "include" / "holotrace" / f"{name}.h" for name in ("core", "timeline", "cluster", "mcp", "status")),
+               abi.RECORDER]
     subprocess.run([abi.ROOT / "tools" / "gen_reference", page, *headers, "--", *sorted(CODE)], check=True)
     text = page.read_text()
     places = re.findall(r'id="([^"]+)"', text)

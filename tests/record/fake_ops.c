@@ -129,7 +129,7 @@ static void alone(void)
 	for (int i = 0; i < 5; i++)
 		loop(i);
 	test_2();
-	ht_record_stop();
+	need(ht_record_stop() == 0, "stop");
 	loop(5);
 	need(ht_record_unregister() == 0, "unregister");
 	need(strcmp(ht_record_output_path(), path) == 0, "path after the end");
@@ -223,6 +223,41 @@ static void no_capture(void)
 	need(!ht_record_is_registered(), "state after a failure");
 }
 
+/* Structs of older and newer callers: by the rules of base/options.h, as everywhere. */
+static void sizes(void)
+{
+	struct {
+		struct ht_record_options known;
+		uint64_t added;
+	} o = { .known = options() };
+	struct {
+		struct ht_record_call known;
+		uint64_t added;
+	} call = { .known = { .struct_size = sizeof call, .name = name("newer"), .sequence = -1 } };
+	struct {
+		struct ht_record_result known;
+		uint64_t added;
+	} result = { .known = { .struct_size = sizeof result } };
+	o.known.struct_size = 1;
+	need(ht_record_register(path, &o.known) == HT_USAGE, "a size that cannot be");
+	o.known.struct_size = sizeof o;
+	o.added = 1;
+	need(ht_record_register(path, &o.known) == HT_USAGE, "an option that is not known");
+	need(strstr(ht_record_error(), "ht_record_options") != NULL, "the error names it");
+	o.added = 0;
+	need(ht_record_register(path, &o.known) == 0, "options that are not used");
+	need(ht_record_unregister() == 0, "unregister");
+	o.known.struct_size = 0;
+	need(ht_record_register(path, &o.known) == 0, "options as first published");
+	need(ht_record_start() == 0, "start");
+	ht_record_end(ht_record_begin(&call.known), &result.known);
+	call.known.name = name("unknown");
+	call.added = 1;
+	need(ht_record_begin(&call.known) == 0, "a call with more");
+	need(strstr(ht_record_error(), "ht_record_call") != NULL, "the error names it, too");
+	need(ht_record_unregister() == 0, "unregister");
+}
+
 /* start and stop nest no deeper than one: the second of each does nothing. */
 static void nested(void)
 {
@@ -241,13 +276,13 @@ static void edges(void)
 {
 	enlist();
 	uint64_t before = ht_record_push("before");
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	loop(0);
 	ht_record_end(before, NULL);
 	uint64_t cut = ht_record_push("cut");
 	loop(1);
-	ht_record_stop();
-	ht_record_start();
+	need(ht_record_stop() == 0, "stop");
+	need(ht_record_start() == 0, "start");
 	ht_record_end(cut, NULL);
 	loop(2);
 	uint64_t outer = ht_record_push("outer"), inner = ht_record_push("inner");
@@ -255,7 +290,7 @@ static void edges(void)
 	loop(3);
 	ht_record_end(inner, NULL);
 	ht_record_end(inner, NULL); /* twice */
-	ht_record_unregister();
+	need(ht_record_unregister() == 0, "unregister");
 	ht_record_end(inner, NULL);
 }
 
@@ -278,7 +313,7 @@ static void threads(void)
 	pthread_t ids[8];
 	int numbers[8];
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	handed_over = ht_record_push("handed over");
 	for (int i = 0; i < 8; i++) {
 		numbers[i] = i;
@@ -308,7 +343,7 @@ static void hand_over(void)
 {
 	pthread_t id;
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	pthread_barrier_init(&turns, NULL, 2);
 	need(pthread_create(&id, NULL, late_body, NULL) == 0, "thread");
 	pthread_barrier_wait(&turns);
@@ -338,7 +373,7 @@ static void backward(void)
 {
 	pthread_t id;
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	ht_record_end(ht_record_push("before"), NULL);
 	uint64_t token = ht_record_push("loss.backward");
 	need(pthread_create(&id, NULL, backward_body, NULL) == 0, "thread");
@@ -366,13 +401,13 @@ static void storm(void)
 		need(pthread_create(&ids[i], NULL, storm_body, &numbers[i]) == 0, "thread");
 	}
 	for (int i = 0; i < 50; i++) {
-		ht_record_start();
+		need(ht_record_start() == 0, "start");
 		usleep(200);
-		ht_record_stop();
+		need(ht_record_stop() == 0, "stop");
 	}
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	loop(0);
-	ht_record_stop();
+	need(ht_record_stop() == 0, "stop");
 	need(ht_record_unregister() == 0, "unregister");
 	for (int i = 0; i < 4; i++)
 		pthread_join(ids[i], NULL);
@@ -382,7 +417,7 @@ static void storm(void)
 static void fork_child(void)
 {
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	uint64_t token = ht_record_push("around the fork");
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -392,7 +427,7 @@ static void fork_child(void)
 		char file[4096];
 		snprintf(file, sizeof file, "%s.child.json", path);
 		need(ht_record_register(file, NULL) == 0, "register in the child");
-		ht_record_start();
+		need(ht_record_start() == 0, "start");
 		loop(8);
 		exit(0);
 	}
@@ -407,7 +442,7 @@ static void fork_child(void)
 static void exit_running(void)
 {
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	loop(0);
 	exit(0);
 }
@@ -415,7 +450,7 @@ static void exit_running(void)
 static void killed(void)
 {
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	for (int i = 0; i < 1000; i++)
 		loop(i);
 	(void)ht_record_push("open when killed");
@@ -487,7 +522,7 @@ static void kinds(void)
 	struct ht_record_result result = { .attributes = attributes,
 		.n_attributes = COUNT(attributes) };
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	ht_record_end(ht_record_begin(&call), &result);
 	need(ht_record_unregister() == 0, "unregister");
 }
@@ -498,7 +533,7 @@ static void freed(void)
 	struct ht_record_options o = options();
 	o.flags = HT_RECORD_NEW_IDS;
 	need(ht_record_register(path, &o) == 0, "register");
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	add(1, 2, false);
 	ht_record_freed(&objects[1]);
 	add(1, 2, false);
@@ -512,7 +547,7 @@ static void limit(void)
 	struct ht_record_stats stats = { .struct_size = sizeof stats };
 	o.max_bytes = 1 << 20;
 	need(ht_record_register(path, &o) == 0, "register");
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	for (int i = 0; i < 20000; i++)
 		loop(i);
 	need(ht_record_unregister() == 0, "unregister");
@@ -529,7 +564,7 @@ static void full(void)
 	struct ht_record_stats stats = { .struct_size = sizeof stats };
 	struct timespec from, to;
 	need(ht_record_register(path, &o) == 0, "register");
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	for (int i = 0; i < LOOPS - LAST; i++)
 		loop(i);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
@@ -551,7 +586,7 @@ static void nothing(void)
 	for (int i = 0; i < 2; i++) {
 		if (i == 1) {
 			need(ht_record_register(path, &o) == 0, "register");
-			ht_record_start();
+			need(ht_record_start() == 0, "start");
 		}
 		ht_record_end(ht_record_push(NULL), NULL);
 		ht_record_end(ht_record_begin(NULL), NULL);
@@ -582,7 +617,7 @@ static void signals(void)
 	struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0, 0 }, { 0, 0 } };
 	need(sigaction(SIGALRM, &action, NULL) == 0, "sigaction");
 	need(ht_record_register(path, &o) == 0, "register");
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	need(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer");
 	int i = 0;
 	while (n_running < 20 || i < 500)
@@ -604,7 +639,7 @@ static void large(void)
 		.name = name("large"), .sequence = -1, .inputs = &value, .n_inputs = 1
 	};
 	enlist();
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	loop(0);
 	ht_record_end(ht_record_begin(&call), NULL);
 	loop(1);
@@ -640,7 +675,7 @@ static void cuda(void)
 	o.rank = 2;
 	o.n_ranks = 4;
 	need(ht_record_register(path, &o) == 0, "register");
-	ht_record_start();
+	need(ht_record_start() == 0, "start");
 	for (int i = 0; i < 2; i++) {
 		uint64_t step = ht_record_push("step");
 		struct ht_record_call call = { .name = name("op"), .sequence = -1 };
@@ -685,14 +720,14 @@ static void bench(void)
 		int n = n_ops / n_threads;
 		struct ht_record_stats stats = { .struct_size = sizeof stats };
 		enlist();
-		ht_record_start();
+		need(ht_record_start() == 0, "start");
 		double start = now_s();
 		for (int i = 0; i < n_threads; i++)
 			need(pthread_create(&ids[i], NULL, bench_body, &n) == 0, "thread");
 		for (int i = 0; i < n_threads; i++)
 			pthread_join(ids[i], NULL);
 		double recorded = now_s();
-		ht_record_stop();
+		need(ht_record_stop() == 0, "stop");
 		double stopped = now_s();
 		need(ht_record_unregister() == 0, "unregister");
 		double finished = now_s();
@@ -711,13 +746,13 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} scenarios[] = { { "alone", alone }, { "schedule", schedule },
 		{ "schedule-repeat", schedule_repeat }, { "start-stop", start_stop },
-		{ "repeat", repeat }, { "no-capture", no_capture }, { "nested", nested },
-		{ "edges", edges }, { "threads", threads }, { "hand_over", hand_over },
-		{ "backward", backward }, { "storm", storm }, { "fork", fork_child },
-		{ "exit", exit_running }, { "killed", killed }, { "recover", recover },
-		{ "kinds", kinds }, { "freed", freed }, { "limit", limit }, { "full", full },
-		{ "nothing", nothing }, { "signals", signals }, { "large", large },
-		{ "cuda", cuda }, { "bench", bench } };
+		{ "repeat", repeat }, { "no-capture", no_capture }, { "sizes", sizes },
+		{ "nested", nested }, { "edges", edges }, { "threads", threads },
+		{ "hand_over", hand_over }, { "backward", backward }, { "storm", storm },
+		{ "fork", fork_child }, { "exit", exit_running }, { "killed", killed },
+		{ "recover", recover }, { "kinds", kinds }, { "freed", freed }, { "limit", limit },
+		{ "full", full }, { "nothing", nothing }, { "signals", signals },
+		{ "large", large }, { "cuda", cuda }, { "bench", bench } };
 	if (argc < 3) {
 		fprintf(stderr,
 		        "usage: fake_ops SCENARIO PATH [TIMELINE], fake_ops bench PATH [COUNT]\n");

@@ -112,6 +112,11 @@ def test_no_capture(tmp_path):
     assert [node["name"] for node in trace["nodes"]] == [PROCESS]
 
 
+def test_structs_of_other_versions(tmp_path):
+    """What the recorder does not know is refused; it was cut off."""
+    assert names(record(tmp_path, "sizes"))[2:] == ["newer"]
+
+
 def test_nested_windows(tmp_path):
     assert loops(record(tmp_path, "nested")) == [0, 2]
 

@@ -18,7 +18,8 @@ from .._errors import Error, MissingError
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = PACKAGE / "torch" / "shim.cpp"
-HEADER = PACKAGE / "holotrace-record.h"
+#: the second is included as "holotrace/status.h", and this package is called holotrace, too
+HEADERS = [PACKAGE / "holotrace-record.h", PACKAGE / "status.h"]
 
 
 def _import_torch():
@@ -35,7 +36,7 @@ def target():
     told = hashlib.sha256()
     for text in (torch.__version__, str(torch._C._GLIBCXX_USE_CXX11_ABI), torch.version.git_version or ""):
         told.update(text.encode() + b"\0")
-    for file in (SOURCE, HEADER):
+    for file in (SOURCE, *HEADERS):
         told.update(file.read_bytes())
     folder = os.environ.get("HOLOTRACE_TORCH_DIR")
     if not folder:
@@ -79,7 +80,7 @@ def command(output):
     # RecordFunction has another layout in debug builds of torch.
     debug = [] if getattr(torch.version, "debug", False) else ["-DNDEBUG"]
     return [*compiler(), "-std=c++17", "-O2", "-fPIC", "-shared", *debug, f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
-            f"-I{PACKAGE}", f"-I{include}", f"-I{include}/torch/csrc/api/include",
+            f"-I{PACKAGE}", "-iquote", str(PACKAGE.parent), f"-I{include}", f"-I{include}/torch/csrc/api/include",
             str(SOURCE), "-o", str(output), f"-L{root}/lib", "-lc10", "-ltorch_cpu", *cxx]
 
 

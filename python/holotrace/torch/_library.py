@@ -12,7 +12,8 @@ class Options(ctypes.Structure):
     """struct ht_record_options; what is not named stays zero."""
     _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint32), ("max_elements", ctypes.c_uint32),
                 ("trace_path", ctypes.c_char_p), ("max_bytes", ctypes.c_uint64),
-                ("rank", ctypes.c_int32), ("n_ranks", ctypes.c_int32)]
+                ("rank", ctypes.c_int32), ("n_ranks", ctypes.c_int32), ("schedule", ctypes.c_uint32 * 5),
+                ("on_cycle", ctypes.c_void_p), ("user", ctypes.c_void_p), ("cupti_path", ctypes.c_char_p)]
 
 
 class Stats(ctypes.Structure):
