@@ -92,7 +92,8 @@ static enum ht_status read_lines(ht_mcp *mcp, struct line *line)
 	return status == HT_OK ? take_line(mcp, line) : status;
 }
 
-static int fill_options(struct cli *cli, struct ht_mcp_options *options)
+static int fill_options(
+        struct cli *cli, struct ht_mcp_options *options, struct ht_open_options *open)
 {
 	const struct opts *opts = &cli->opts;
 	const char *size = opts_value(opts, "answer-size"),
@@ -113,7 +114,8 @@ static int fill_options(struct cli *cli, struct ht_mcp_options *options)
 		return EXIT_USAGE;
 	}
 	options->request_ms = (uint32_t)seconds * 1000;
-	return session_reading(cli, &options->open, &options->read_bytes);
+	options->open = open;
+	return session_reading(cli, open, &options->read_bytes);
 }
 
 static int serve_input(struct cli *cli, const struct ht_mcp_options *options)
@@ -135,6 +137,7 @@ static int run_mcp(struct cli *cli)
 {
 	const struct opts *opts = &cli->opts;
 	struct ht_mcp_options options = { .n_sources = 0 };
+	struct ht_open_options open;
 	const char **sources = calloc(opts->n_args + OPTS_GIVEN_MAX + 1, sizeof(*sources));
 	if (sources == NULL)
 		return cli_fail_nomem();
@@ -152,7 +155,7 @@ static int run_mcp(struct cli *cli)
 			code = EXIT_INPUT;
 		}
 	if (code == EXIT_DONE)
-		code = fill_options(cli, &options);
+		code = fill_options(cli, &options, &open);
 	if (code == EXIT_DONE)
 		code = session_start(cli);
 	if (code == EXIT_DONE)

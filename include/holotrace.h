@@ -23,6 +23,8 @@
  *     as zero. A struct_size of 0 is the struct as first published, without any field added since.
  *     The same holds for structs that a call fills in (ret_x): set struct_size before the call, and
  *     no byte beyond it is written.
+ *   - Structs that the library hands out as pointers to const grow, too: they are neither copied
+ *     nor, where they are lists, walked by their sizeof, but asked for one by one.
  *
  * What there is: holotrace/core.h for contexts, sets, tables, analyses, SQL and writing;
  * holotrace/timeline.h for events by time; holotrace/cluster.h for one question over several
@@ -39,9 +41,23 @@
 
 /* As these were called before 0.1.0; they go with the next release. */
 #ifndef HT_NO_OLD_NAMES
+#include <stdlib.h>
+
 #define ht_table_says_no ht_table_check_failed
 #define ht_bundle_miss   ht_bundle_add_missing
 #define ht_asked         ht_query
+
+static inline const char *ht_format_name(size_t i)
+{
+	const struct ht_format *format = ht_format_at(i);
+	return format ? format->name : NULL;
+}
+
+static inline bool ht_format_is_binary(const char *name)
+{
+	const struct ht_format *format = ht_format_find(name);
+	return format && format->is_binary;
+}
 
 static inline enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const *sets,
         size_t n_sets, const struct ht_arg *args, size_t n_args, const struct ht_view *view,
@@ -49,6 +65,23 @@ static inline enum ht_status ht_run(ht_ctx *ctx, const char *name, ht_set *const
 {
 	struct ht_query query = { sizeof query, name, args, n_args, view };
 	return ht_ask(ctx, sets, n_sets, &query, ret_table);
+}
+
+static inline enum ht_status ht_run_all(ht_ctx *ctx, ht_set *set, const char *const *names,
+        size_t n, const struct ht_arg *args, size_t n_args, const struct ht_view *const *views,
+        ht_answer_fn fn, void *user)
+{
+	struct ht_query *queries = (struct ht_query *)calloc(n + 1, sizeof *queries);
+	if (!queries)
+		return HT_NOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct ht_query query = { sizeof query, names[i], args, n_args,
+			views ? views[i] : NULL };
+		queries[i] = query;
+	}
+	enum ht_status status = ht_ask_all(ctx, set, queries, n, fn, user);
+	free(queries);
+	return status;
 }
 #endif
 

@@ -14,10 +14,11 @@ static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/lis
 /* A session over the runs below a folder: messages in, messages out. */
 static void serve_folder(ht_ctx *ctx, const char *folder)
 {
+	struct ht_open_options open = { .struct_size = sizeof(open), .no_cache = true };
 	struct ht_mcp_options options = { .struct_size = sizeof(options),
 		.sources = &folder,
 		.n_sources = 1,
-		.open = { .struct_size = sizeof(options.open), .no_cache = true },
+		.open = &open,
 		.out = { print_bytes, NULL } };
 	ht_mcp *mcp;
 	need(ctx, ht_mcp_open(ctx, &options, &mcp));

@@ -4,11 +4,27 @@
  */
 #include "example.h"
 
-/* Every analysis with its parameters. */
+/* An analysis with its parameters and columns, each asked for. */
+static void show_analysis(const struct ht_analysis_info *info)
+{
+	const struct ht_param *param;
+	const struct ht_schema *schema;
+	const struct ht_column *column;
+	printf("%s: %s\n", info->name, info->question);
+	for (size_t i = 0; (param = ht_analysis_param(info, i)) != NULL; i++)
+		printf("  --%s: %s\n", param->name, param->help);
+	for (size_t i = 0; (schema = ht_analysis_schema(info, i)) != NULL; i++)
+		for (size_t k = 0; (column = ht_schema_column(schema, k)) != NULL; k++)
+			printf("  %s %s: %s\n", schema->name, column->name, column->sentence);
+	for (size_t i = 0; (column = ht_analysis_further(info, i)) != NULL; i++)
+		printf("  %s: %s\n", column->name, column->sentence);
+}
+
+/* Every analysis, and what all of them take. */
 static void list_analyses(void)
 {
 	for (size_t i = 0; i < ht_n_analyses(); i++)
-		printf("%s: %s\n", ht_analysis_at(i)->name, ht_analysis_at(i)->question);
+		show_analysis(ht_analysis_at(i));
 	for (size_t i = 0; i < ht_n_common_params(); i++)
 		printf("--%s: %s\n", ht_common_param(i)->name, ht_common_param(i)->help);
 	if (ht_analysis_find("kernels") == NULL)
@@ -64,6 +80,9 @@ static void show_notes(const ht_table *table)
 	printf("%s\n%s\n", ht_table_title(table), ht_table_method(table));
 	for (size_t i = 0; i < ht_table_n_notes(table); i++) {
 		const struct ht_note *note = ht_table_note_at(table, i);
+		const struct ht_note_value *value;
+		for (size_t k = 0; (value = ht_note_value(note, k)) != NULL; k++)
+			printf("%s (%s)\n", value->name, ht_type_name(value->type));
 		printf("%s [%s, next %s]\n", ht_table_note(table, i), note->kind,
 		        note->next ? note->next : "nothing");
 	}

@@ -323,12 +323,16 @@ struct ht_note {
 	const char *next;  /* verb that shows more, NULL: none */
 	const struct ht_arg *next_args;
 	size_t n_next_args;
-	const struct ht_note_value *values;
+	const struct ht_note_value *values; /* see ht_note_value */
 	size_t n_values;
 };
 
 /* The same note as data; NULL beyond the end. */
 HT_API const struct ht_note *ht_table_note_at(const ht_table *table, size_t i);
+/* The i-th value of a note; NULL beyond the end. Elements of lists may grow in later versions, so
+ * that a program that was compiled earlier would step over the list in strides that are too short:
+ * ask for each. */
+HT_API const struct ht_note_value *ht_note_value(const struct ht_note *note, size_t i);
 /* The one-line method, "" when there is none; rows that top removed; the share column to draw as
  * bars, SIZE_MAX when there is none. */
 HT_API const char *ht_table_method(const ht_table *table);
@@ -440,7 +444,7 @@ struct ht_param {
 /* The columns of one view of an analysis. */
 struct ht_schema {
 	const char *name; /* value of the parameter that chooses it; "" when there is one only */
-	const struct ht_column *columns;
+	const struct ht_column *columns; /* see ht_schema_column */
 	size_t n_columns;
 };
 
@@ -456,7 +460,8 @@ struct ht_over_time {
 	const char *peak;
 };
 
-/* Read-only description of an analysis; everything static. */
+/* Read-only description of an analysis; everything static. Its lists are walked by
+ * ht_analysis_schema, ht_analysis_param and ht_analysis_further. */
 struct ht_analysis_info {
 	const char *name, *group, *title;
 	const char *question;            /* the question it answers, one sentence */
@@ -502,6 +507,12 @@ HT_API size_t ht_n_analyses(void);
 HT_API const struct ht_analysis_info *ht_analysis_at(size_t i);
 /* NULL when there is none of that name. */
 HT_API const struct ht_analysis_info *ht_analysis_find(const char *name);
+/* The i-th of the lists of an analysis, and the i-th column of a schema; NULL beyond the end.
+ * Elements may grow, as for ht_note_value. */
+HT_API const struct ht_schema *ht_analysis_schema(const struct ht_analysis_info *info, size_t i);
+HT_API const struct ht_param *ht_analysis_param(const struct ht_analysis_info *info, size_t i);
+HT_API const struct ht_column *ht_analysis_further(const struct ht_analysis_info *info, size_t i);
+HT_API const struct ht_column *ht_schema_column(const struct ht_schema *schema, size_t i);
 /* Options that every analysis takes. */
 HT_API size_t ht_n_common_params(void);
 HT_API const struct ht_param *ht_common_param(size_t i);

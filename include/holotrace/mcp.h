@@ -92,7 +92,8 @@ struct ht_mcp_options {
 	size_t struct_size;         /* sizeof, see the top */
 	const char *const *sources; /* the log directory, or several sources as for ht_open */
 	size_t n_sources;
-	struct ht_open_options open;
+	/* How to read; NULL: defaults. What is attached is what lies beside the traces. */
+	const struct ht_open_options *open;
 	bool follow_links;      /* also read files that links below the sources lead to */
 	uint64_t read_bytes;    /* memory for reading one run, 0: no limit */
 	uint64_t request_bytes; /* memory of one answer, 0: 4 GiB */

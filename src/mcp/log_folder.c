@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/options.h"
 #include "base/text_compare.h"
 
 #include <pthread.h>
@@ -50,7 +51,8 @@ struct opened {
 struct mcp_folder {
 	ht_ctx *ctx; /* memory of what is kept */
 	struct ht_arena arena;
-	struct ht_mcp_options options;
+	struct ht_mcp_options options; /* without open, which is below */
+	struct ht_open_options open;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct listing listing;
@@ -75,17 +77,21 @@ static bool keep(struct ht_arena *arena, const char **text)
 enum ht_status mcp_folder_new(
         ht_ctx *ctx, const struct ht_mcp_options *options, struct mcp_folder **ret_folder)
 {
+	struct ht_open_options taken;
+	HT_TRY(HT_OPTIONS_TAKE(ctx, ht_open_options, own, options->open, &taken));
 	struct mcp_folder *folder = ht_mem_zalloc(ctx->mem, sizeof *folder);
 	const char **sources = NULL;
 	if (!folder)
 		return ht_fail_nomem(ctx);
 	folder->ctx = ctx;
 	folder->options = *options;
+	folder->options.open = NULL;
+	folder->open = taken;
 	ht_arena_init(&folder->arena, ctx->mem);
 	ht_arena_init(&folder->listing.arena, ctx->mem);
 	pthread_mutex_init(&folder->lock, NULL);
 	pthread_cond_init(&folder->changed, NULL);
-	struct ht_open_options *open = &folder->options.open;
+	struct ht_open_options *open = &folder->open;
 	const char **texts[] = { &open->cache_dir, &open->kernel_rules, &open->reader };
 	sources = ht_arena_alloc(&folder->arena, (options->n_sources + 1) * sizeof *sources);
 	bool ok = sources != NULL;
@@ -263,7 +269,7 @@ static enum ht_status read_run(struct mcp_folder *folder, ht_ctx *caller, const 
 	ht_ctx_set_progress(ctx, ask_caller, caller);
 	enum ht_status status = mcp_folder_confine(folder, ctx);
 	if (status == HT_OK)
-		status = ht_open(ctx, paths, n, &folder->options.open, &opened->set);
+		status = ht_open(ctx, paths, n, &folder->open, &opened->set);
 	if (status != HT_OK) {
 		const struct ht_error *error = ht_error(ctx);
 		snprintf(opened->why, sizeof opened->why, "%.400s%s%.100s", error->message,

@@ -80,6 +80,26 @@ bool ht_analysis_takes(const struct ht_analysis_info *info, size_t n_sets)
 	return several || n_sets == info->n_sets || (info->files && n_sets == 1);
 }
 
+const struct ht_schema *ht_analysis_schema(const struct ht_analysis_info *info, size_t i)
+{
+	return i < info->n_schemas ? &info->schemas[i] : NULL;
+}
+
+const struct ht_param *ht_analysis_param(const struct ht_analysis_info *info, size_t i)
+{
+	return i < info->n_params ? &info->params[i] : NULL;
+}
+
+const struct ht_column *ht_analysis_further(const struct ht_analysis_info *info, size_t i)
+{
+	return i < info->n_further ? &info->further[i] : NULL;
+}
+
+const struct ht_column *ht_schema_column(const struct ht_schema *schema, size_t i)
+{
+	return i < schema->n_columns ? &schema->columns[i] : NULL;
+}
+
 size_t ht_n_common_params(void)
 {
 	return HT_COUNT(common);

@@ -17,6 +17,11 @@ size_t ht_table_n_notes(const ht_table *table)
 	return table->notes.n;
 }
 
+const struct ht_note_value *ht_note_value(const struct ht_note *note, size_t i)
+{
+	return i < note->n_values ? &note->values[i] : NULL;
+}
+
 const struct ht_note *ht_table_note_at(const ht_table *table, size_t i)
 {
 	return i < table->notes.n ? (const struct ht_note *)table->notes.data + i : NULL;

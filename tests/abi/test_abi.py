@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs the shared library and binutils")
 #: as programs include them
 HEADERS = sorted(path.relative_to(abi.ROOT / "include").as_posix() for path in (abi.ROOT / "include").rglob("*.h") if path.name != "own.h")
+TRAIN = abi.ROOT / "examples" / "train" / "train.json.gz"
 CC = os.environ.get("CC", "cc").split()
 OLD = ["soname libx.so.0", "function int x_run(const struct x_options *o)", "struct x_options: 24 bytes",
        "struct x_options.struct_size: at 0, 8 bytes, size_t", "struct x_options.a: at 8, 8 bytes, int64_t",
@@ -69,6 +70,20 @@ def test_option_structs_start_with_their_size():
         assert abi.structs(header)[name][0] == ("struct_size", "size_t"), name
 
 
+def grows(found, name):
+    return name in abi.HANDED_OUT or found[name][0][0] == "struct_size"
+
+
+@pytest.mark.parametrize("header", [abi.HEADER, abi.RECORDER], ids=lambda header: header.name)
+def test_structs_that_grow_lie_in_no_other(header):
+    """A field of one could not grow without moving what follows it: pointers."""
+    found = abi.structs(abi.text_of(header))
+    for name, fields in found.items():
+        for field, type_ in fields:
+            inner = re.fullmatch(r"(?:const )?struct (\w+)(?:\[\w+\])*", type_)
+            assert not inner or not grows(found, inner[1]), f"{name}.{field}"
+
+
 @pytest.mark.parametrize("header, name", [(header, name) for header in (abi.HEADER, abi.RECORDER)
                                           for name in sorted(set(re.findall(r"const struct (ht_\w+) \*options", abi.text_of(header)))
                                                              | ({"ht_record_call", "ht_record_result"} if header == abi.RECORDER else set()))])
@@ -114,6 +129,41 @@ def test_headers_are_plain_cxx(lines, standard, tmp_path):
     compiles(["g++"], [f"-std={standard}", "-pedantic-errors"], lines, tmp_path / "x.cpp")
 
 
+def run_against(source, include, tmp_path):
+    """What a program prints that was compiled against these headers and runs with the library as it is."""
+    program = tmp_path / source.stem
+    sanitizers = ["-fsanitize=address,undefined"] if b"__asan_init" in LIBRARY.read_bytes() else []
+    subprocess.run([*CC, "-std=c11", "-Wall", "-Wextra", "-Werror", *sanitizers, f"-I{include}", source, "-o", program,
+                    f"-L{BUILD}", "-lholotrace", f"-Wl,-rpath,{BUILD}"], check=True)
+    ran = subprocess.run([program, TRAIN], capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_old_names_are_still_there(tmp_path):
+    source = abi.ROOT / "tests" / "abi" / "old_names.c"
+    old = re.split(r"^/\* -{4} old names", abi.HEADER.read_text(), flags=re.M)[1]
+    names = re.findall(r"^#define (ht_\w+)", old, re.M) + re.findall(r"^static inline [^;{]*?(ht_\w+)\(", old, re.M)
+    assert len(names) == 7
+    assert [name for name in names if not re.search(rf"\b{name}\b[^\"]", abi.plain(source.read_text()))] == []
+    run_against(source, abi.ROOT / "include", tmp_path)
+
+
+def test_older_callers_walk_lists_that_grew(tmp_path):
+    """Against headers in which the elements lack the field that came last."""
+    source = abi.ROOT / "tests" / "abi" / "walk_lists.c"
+    older = tmp_path / "include"
+    shutil.copytree(abi.ROOT / "include", older)
+    core = older / "holotrace" / "core.h"
+    for struct in ("ht_param", "ht_column", "ht_schema", "ht_note_value", "ht_note"):
+        assert struct in abi.HANDED_OUT
+        text, n = re.subn(rf"(^struct {struct} \{{$.*?)^\t[^\n]*\n\}};$", r"\1};", core.read_text(), count=1, flags=re.M | re.S)
+        assert n == 1
+        core.write_text(text)
+    shown = run_against(source, abi.ROOT / "include", tmp_path)
+    assert len(shown.splitlines()) > 500 and run_against(source, older, tmp_path) == shown
+
+
 def first_published(struct):
     """The last field that a struct had in the first version that has it."""
     for path in [path for _, _, prefix in abi.LIBRARIES for path in abi.lists(prefix)]:
@@ -157,6 +207,13 @@ def test_exports_and_declarations_must_agree(tmp_path):
     header.write_text(text.replace(declared, "HT_API void ht_gone(void);\n" + declared, 1))
     with pytest.raises(abi.Bad, match="ht_gone is declared"):
         abi.describe(header, LIBRARY)
+
+
+def test_what_is_handed_out_may_grow():
+    old = ["struct ht_param: 40 bytes", "struct ht_param.choices: at 32, 8 bytes, const char *"]
+    new = ["struct ht_param: 48 bytes", old[1], "struct ht_param.more: at 40, 8 bytes, const char *"]
+    assert abi.breaks(old, new) == []
+    assert len(abi.breaks(old, [new[0], new[1].replace("at 32", "at 40")])) == 1
 
 
 def test_growing_at_the_end_breaks_nothing():
