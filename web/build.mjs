@@ -30,6 +30,7 @@ for (const [name, file] of Object.entries(entries)) {
     bundle: true,
     minify: !dev,
     charset: "utf8",
+    loader: { ".def": "text" },
     format: "iife",
     target: ["es2022"],
     jsx: "automatic",

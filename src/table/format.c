@@ -13,15 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THIN_SPACE "\xe2\x80\x89"
-#define DASH       "\xe2\x80\x93"
-#define MICRO      "\xc2\xb5"
+#define THIN_SPACE       "\xe2\x80\x89"
+#define DASH             "\xe2\x80\x93"
+#define MICRO            "\xc2\xb5"
 
-static const char *const time_units[] = { "ns", MICRO "s", "ms", "s" };
-static const char *const byte_units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-/* Before units that are counted in thousands. */
-static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
-static const char *const prefixed_units[] = { "FLOP", "FLOP/s", "byte/s" };
+#define UNITS(what, ...) static const char *const what[] = { __VA_ARGS__ };
+#include "table/units.def"
+#undef UNITS
 
 static size_t put(char *buf, const char *text)
 {

@@ -38,6 +38,16 @@ def look(source, tmp_path):
 
 
 @needs_node
+def test_words_of_the_engine(tmp_path):
+    """Each of its list, alone or in the plural, and no part of another word."""
+    words = re.findall(r'^NPU_WORD\("([^"]+)", "([^"]+)"\)$', (support.ROOT / "src" / "registry" / "npu_words.def").read_text(), re.M)
+    assert ("GPU", "NPU") in words
+    cases = [(f"of {a}x, ({a}) it", f"of {b}x, ({b}) it") if a.endswith(".") else (f"{a}, no {a}x but {a}s.", f"{b}, no {a}x but {b}s.") for a, b in words]
+    said = evaluate(tmp_path, 'import { npuWords } from "./ui/npu"; answer = input.map(npuWords);', [case for case, _ in cases])
+    assert said == [wanted for _, wanted in cases]
+
+
+@needs_node
 def test_tasks_of_hccl_are_communication(tmp_path):
     """Of two tracks of rank 0, the first of the layer communication: its copy and its wait, which is all wait, are; what is known stays."""
     source = """

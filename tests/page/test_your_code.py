@@ -48,6 +48,17 @@ def test_frames(tmp_path):
     assert answer["first"] == "train.py(3): step"
 
 
+@needs_node
+def test_standard_modules(tmp_path):
+    """All of the list, which the engine searches by halves."""
+    text = (support.ROOT / "src" / "model" / "origin" / "standard_modules.def").read_text()
+    modules = re.findall(r'^STANDARD_MODULE\("(\w+)"\)$', text, re.M)
+    assert modules == sorted(set(modules)) and {"abc", "typing", "zipfile"} <= set(modules)
+    frames = [f"{module}{rest}" for module in modules for rest in (".py(1): f", "/a.py(2): g", "\\a.py(3): g", "_own.py(4): f")]
+    own = evaluate(tmp_path, 'import { isOwn } from "./app/frames"; answer = input.map(isOwn);', frames)
+    assert own == ["_own" in frame for frame in frames]
+
+
 def test_frames_of_the_engine(tmp_path):
     """A kernel below each frame: its line is the frame where that is the user's own, and otherwise unknown."""
     events = []

@@ -81,7 +81,7 @@ def evaluate(tmp_path, source, value):
     """Run TypeScript that sets `answer` from `input`; imports are relative to web/src. Answers JSON."""
     # through a pipe: a file beside the sources would be one of them to tests that look at all
     text = "declare const input: any; let answer: any;\n" + source + "\nprocess.stdout.write(JSON.stringify(answer));\n"
-    subprocess.run([NODE, WEB / "node_modules" / "esbuild" / "bin" / "esbuild", "--loader=ts", "--bundle", "--format=esm",
+    subprocess.run([NODE, WEB / "node_modules" / "esbuild" / "bin" / "esbuild", "--loader=ts", "--loader:.def=text", "--bundle", "--format=esm",
                     "--platform=node", "--log-level=error", f"--outfile={tmp_path / 'module.mjs'}"], check=True, cwd=WEB / "src", input=text, text=True)
     data = tmp_path / "input.json"
     data.write_text(json.dumps(value))

@@ -46,18 +46,11 @@ static int by_text(const void *key, const void *entry)
 /* "typing.py(2154): cast", "multiprocessing/connection.py(...": of the standard library, without a folder before it. */
 static bool is_standard_file(const char *name)
 {
-	static const char *const modules[] = { "_collections_abc", "_compat_pickle", "_weakrefset",
-		"abc", "argparse", "ast", "asyncio", "base64", "bisect", "codecs", "collections",
-		"concurrent", "configparser", "contextlib", "contextvars", "copy", "copyreg", "csv",
-		"ctypes", "dataclasses", "datetime", "decimal", "dis", "email", "encodings", "enum",
-		"fnmatch", "fractions", "functools", "genericpath", "glob", "gzip", "hashlib",
-		"heapq", "hmac", "html", "http", "importlib", "inspect", "io", "json", "linecache",
-		"locale", "logging", "multiprocessing", "ntpath", "opcode", "operator", "os",
-		"pathlib", "pickle", "pkgutil", "posixpath", "queue", "random", "re", "reprlib",
-		"runpy", "selectors", "shutil", "signal", "socket", "sre_compile", "sre_parse",
-		"ssl", "string", "struct", "subprocess", "tarfile", "tempfile", "textwrap",
-		"threading", "tokenize", "traceback", "types", "typing", "unittest", "urllib",
-		"uuid", "warnings", "weakref", "xml", "zipfile" };
+#define STANDARD_MODULE(name) name,
+	static const char *const modules[] = {
+#include "model/origin/standard_modules.def"
+	};
+#undef STANDARD_MODULE
 	char module[32];
 	size_t n = strcspn(name, "/\\.(");
 	if (n >= sizeof module || (name[n] == '.' && !ht_text_starts(name + n, ".py(")))

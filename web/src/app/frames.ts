@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames of a call stack: which are the user's own, and how they read without what differs from call to call.
+import modules from "../../../src/model/origin/standard_modules.def";
+import { textsOf } from "../ui/def";
 import { placeOf } from "./code";
 
 // The rule of operators --by stack (src/model/rows/addresses.c).
@@ -7,7 +9,7 @@ export const withoutAddresses = (name: string): string => name.replace(/ at 0x[0
 
 // As the engine tells (src/model/origin/own_line.c): a line of a file that is neither a library's nor generated.
 // Both are held against tests/page/own_frames.json.
-const STANDARD = new RegExp(`^(_collections_abc|_compat_pickle|_weakrefset|abc|argparse|ast|asyncio|base64|bisect|codecs|collections|concurrent|configparser|contextlib|contextvars|copy|copyreg|csv|ctypes|dataclasses|datetime|decimal|dis|email|encodings|enum|fnmatch|fractions|functools|genericpath|glob|gzip|hashlib|heapq|hmac|html|http|importlib|inspect|io|json|linecache|locale|logging|multiprocessing|ntpath|opcode|operator|os|pathlib|pickle|pkgutil|posixpath|queue|random|re|reprlib|runpy|selectors|shutil|signal|socket|sre_compile|sre_parse|ssl|string|struct|subprocess|tarfile|tempfile|textwrap|threading|tokenize|traceback|types|typing|unittest|urllib|uuid|warnings|weakref|xml|zipfile)([\\\\/]|\\.py$)`);
+const STANDARD = new RegExp(`^(${textsOf(modules).join("|")})([\\\\/]|\\.py$)`);
 const LIBRARY = /^<|^nn\.Module|(^|[\\/])torch[\\/]|(site|dist)-packages[\\/]|lib[\\/]python|(^|[\\/])c[a-z2-7]{51}\.py$/;
 
 export function isOwn(frame: string): boolean {

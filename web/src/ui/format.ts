@@ -2,16 +2,17 @@
 // Numbers and names as people read them: the rules of src/table/format.c and src/table/shorten.c, so that terminal,
 // page and report show the same text for the same value (tests/page/test_format.py compares them).
 import type { Cell, Column } from "../model";
+import unitLists from "../../../src/table/units.def";
+import { entriesOf } from "./def";
 import { shorten } from "./shorten";
 
 export type ColumnLook = Pick<Column, "type" | "unit"> & Partial<Pick<Column, "role">>;
 
 const THIN_SPACE = "\u2009";
 const DASH = "–";
-const TIME_UNITS = ["ns", "µs", "ms", "s"];
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
-const PREFIXED_UNITS = ["FLOP", "FLOP/s", "byte/s"];
+const UNITS = new Map(entriesOf(unitLists).map(([what, ...units]) => [what, units]));
+const unitsOf = (what: string): readonly string[] => UNITS.get(what) ?? [];
+const TIME_UNITS = unitsOf("time_units"), BYTE_UNITS = unitsOf("byte_units"), PREFIXES = unitsOf("prefixes"), PREFIXED_UNITS = unitsOf("prefixed_units");
 
 // Controls and characters that cannot be seen or turn the text around, as in a terminal: \x1b, \u202e.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
@@ -68,7 +69,7 @@ function power(value: number): string {
   return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
 }
 
-function scaled(value: number, units: string[], base: number, whole: boolean): string {
+function scaled(value: number, units: readonly string[], base: number, whole: boolean): string {
   let u = 0;
   for (; u + 1 < units.length && value >= base - 0.5; u++) value /= base;
   const number = value < 1e15 ? fixed(value, whole && u === 0 ? 0 : threeDigits(value)) : power(value);
