@@ -78,7 +78,7 @@ static size_t n_noise(const char *text, size_t n)
 			i += n_nameless;
 		if (text[i] == '(')
 			break;
-		if (text[i] == ':' && text[i + 1] == ':')
+		if (text[i] == ':' && i + 1 < n && text[i + 1] == ':')
 			found = i + 2;
 	}
 	return found;

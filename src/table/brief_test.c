@@ -48,12 +48,34 @@ static void test_names_stay_distinct(void **state)
 	}
 }
 
+/* Two stacks whose common front ends between the colons behind a namespace, which is nothing to leave out. */
+static void test_front_ends_within_a_namespace(void **state)
+{
+	static const char *const names[] = { "void (anonymous namespace)::a;gemm",
+		"void (anonymous namespace):b;gemm" };
+	static const struct ht_column texts[] = { { .name = "name", .type = HT_STR } };
+	ht_table *t = NULL;
+	assert_ok(ht_table_new(*state, "", texts, 1, &t));
+	for (size_t i = 0; i < HT_COUNT(names); i++) {
+		ht_table_row(t);
+		ht_table_put_str(t, 0, names[i]);
+	}
+	assert_ok(ht_table_finish(*state, t));
+	struct memory_sink got = render(
+	        *state, t, "text", &(struct ht_render_options){ .width = 24, .no_title = true });
+	assert_non_null(strstr(got.data, "(anonymo…:a;gemm\n"));
+	assert_non_null(strstr(got.data, "(anonymo…b;gemm\n"));
+	free(got.data);
+	ht_table_free(t);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup_ctx, teardown_ctx)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_names_stay_distinct),
+		TEST(test_front_ends_within_a_namespace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

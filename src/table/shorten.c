@@ -12,6 +12,8 @@
 #define ELLIPSIS_BYTES 3
 #define MAX_DEPTH      32
 #define ANONYMOUS      "(anonymous namespace)"
+/* Brackets in a row that may belong to an operator: names of many cost their length. */
+#define MAX_OPERATOR 8
 
 /* An angle bracket that opens or closes template arguments: not part of operator< or ->. */
 static bool is_angle(const char *text, size_t i)
@@ -22,7 +24,7 @@ static bool is_angle(const char *text, size_t i)
 	if (i && text[i] == '>' && text[i - 1] == '-')
 		return false;
 	size_t start = i;
-	while (start &&
+	while (start && i - start < MAX_OPERATOR &&
 	        (text[start - 1] == '<' || text[start - 1] == '>' || text[start - 1] == '='))
 		start--;
 	size_t n = sizeof word - 1;
@@ -158,9 +160,11 @@ static size_t cut_middle(char *text, size_t n, size_t width)
 
 static bool is_telling(const char *word, size_t n)
 {
-	static const char *const plain[] = { "int", "float", "double", "bool", "char", "long",
-		"short", "unsigned", "signed", "void", "true", "false", "const", "Half", "BFloat16",
-		"complex", "gpu_kernel_impl", "gpu_kernel_impl_nocast" };
+#define PLAIN_TYPE(word) word,
+	static const char *const plain[] = {
+#include "table/plain_types.def"
+	};
+#undef PLAIN_TYPE
 	if (n < 3 || (word[0] >= '0' && word[0] <= '9') ||
 	        (word[n - 2] == '_' && word[n - 1] == 't'))
 		return false;
@@ -229,10 +233,13 @@ static size_t shorten_cpp(char *text, size_t n, size_t width)
 /* Of a stack, names with ";" between, the innermost ones that fit; 0 when the text is none. */
 static size_t shorten_stack(const char *text, size_t n, size_t width, char *dst)
 {
-	const char *last = NULL;
+	const char *last = NULL, *rest = text;
+	size_t rest_width = ht_utf8_width(text, n);
 	for (const char *at = text; (at = memchr(at, ';', n - (size_t)(at - text))); at++) {
 		size_t n_rest = n - (size_t)(at + 1 - text);
-		if (n_rest && 1 + ht_utf8_width(at + 1, n_rest) <= width) {
+		rest_width -= ht_utf8_width(rest, (size_t)(at + 1 - rest));
+		rest = at + 1;
+		if (n_rest && 1 + rest_width <= width) {
 			memcpy(dst, ELLIPSIS, ELLIPSIS_BYTES);
 			memcpy(dst + ELLIPSIS_BYTES, at + 1, n_rest);
 			return ELLIPSIS_BYTES + n_rest;

@@ -105,6 +105,21 @@ static void test_demangle(void **state)
 	}
 }
 
+/* Names of a megabyte cost their length: brackets that look back, and a stack that looks at what is behind each frame. */
+static void test_shorten_long(void **state)
+{
+	(void)state;
+	static const char *const pieces[] = { "<>", "f;" };
+	static char text[1 << 20], buf[sizeof text + 4];
+	for (size_t i = 0; i < HT_COUNT(pieces); i++) {
+		for (size_t at = 0; at < sizeof text; at++)
+			text[at] = pieces[i][at % 2];
+		text[0] = 'a';
+		memset(text + sizeof text - 50, 'z', 50);
+		assert_true(ht_utf8_width(buf, ht_shorten(text, sizeof text, 40, buf)) <= 40);
+	}
+}
+
 /* Any brackets, any width: within the width and within the buffer (the sanitizer looks). */
 static void test_shorten_anything(void **state)
 {
@@ -135,6 +150,7 @@ int main(void)
 		cmocka_unit_test(test_shorten),
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_shorten_anything),
+		cmocka_unit_test(test_shorten_long),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,10 @@
 /*
  * format_cells.c - values and names as the terminal writes them, for the comparison with the page.
  *
- * Reads lines "TYPE ROLE UNIT VALUE" (numbers), "name WIDTH TEXT", or "names WIDTH TEXT TEXT ..." (those of one list); writes one
- * text per line, or those of a list with tabs between.
+ * Reads lines "TYPE ROLE UNIT VALUE" (numbers), "name WIDTH TEXT", "names WIDTH TEXT TEXT ..." (those of one list), or "student
+ * DEGREES"; writes one text per line, or those of a list with tabs between.
  */
+#include "model/numbers/sampling.h"
 #include "table/brief.h"
 #include "table/format.h"
 #include "table/shorten.h"
@@ -102,6 +103,8 @@ int main(void)
 			write_names(line);
 		else if (strncmp(line, "name\t", 5) == 0)
 			write_name(line);
+		else if (strncmp(line, "student\t", 8) == 0)
+			printf("%.15g\n", ht_student_quantile(0.025, atof(line + 8)));
 		else
 			write_number(line);
 	}

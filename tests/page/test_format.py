@@ -31,10 +31,23 @@ NAMES = [
     "{lambda()#1}::operator()() const::{lambda()#7}::operator()() const::{lambda(long)#1}>(int, long)",
     "void reduce_kernel<512, 1, double, ReduceOp<double, MeanOps<double, double, double, double> > >(double, unsigned long)",
     "bool operator<(std::vector<int> const&, std::vector<int> const&)", "a<b<c<d<e<f>>>>>", "a<b", "a>b->c", "x->y<z>",
-    "größte_Überraschung_des_Kerns<mit_Größe, ÄÖÜ_Funktor<ß>>(naïve)", "名前空間::関数<型, 別の型<整数>>(引数)", "",
+    "größte_Überraschung_des_Kerns<mit_Größe, ÄÖÜ_Funktor<ß>>(naïve)", "名前空間::関数<型, 別の型<整数>>(引数)",
     "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, float, float, float, float, false, true, true, "
     "false, 7, false, cublasGemvParamsEx<int, cublasGemvTensorStridedBatched<float const>>>(cublasGemvParamsEx<int>)",
+    "train.py(3): step;model.py(7): forward;aten::linear;aten::addmm", "train.py(3): f;aten::linear;void k<4, F<float>>(int, float)", ";;;", "a;b;",
+    "a;abcdefghij", "größe.py(1): f;名前空間::関数<型>;naïve",
 ]
+#: Longer than what anybody shows: C++, brackets only, a word, a stack and many frames.
+LONG = ["void at::native::kernel<" + ", ".join(f"Functor{i}<float, {i}>" for i in range(600)) + ">(int)", "a" + "<>" * 6000, "w" * 9000 + "é" * 9000,
+        ";".join(f"module_{i}.py({i}): forward" for i in range(900)), "k<" + "x" * 9000 + ">", ";" * 9000]
+
+
+def made_names(seed, n):
+    """Of words that shortening looks for; some are longer than any page is wide."""
+    draw = random.Random(seed)
+    words = ["at", "native", "::", "<", ">", "(", ")", ", ", "void ", "float", "Functor", "operator<", "operator<=>", "->", "é", " ", "kernel_t", ";", ";", "(anonymous namespace)::", "=", "\U0001f40d"]
+    made = ("".join(draw.choice(words) for _ in range(draw.choice((40, 40, 40, 40, 40, 2500)) * draw.randrange(1, 41) // 40)) for _ in range(n))
+    return [name for name in made if name.strip()]
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +106,7 @@ def test_numbers_are_those_of_the_terminal(terminal, tmp_path):
 
 @needs_node
 def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
-    draw = random.Random(34)
-    words = ["at", "native", "::", "<", ">", "(", ")", ", ", "void ", "float", "Functor", "operator<", "->", "é", " ", "kernel_t"]
-    made = ["".join(draw.choice(words) for _ in range(draw.randrange(1, 40))) for _ in range(600)]
-    cases = [(name, width) for name in [*NAMES, *made] for width in (1, 5, 11, 12, 20, 33, 48, 80) if name.strip()]
+    cases = [(name, width) for name in [*NAMES, *LONG, *made_names(34, 900)] for width in (1, 2, 5, 11, 12, 20, 33, 48, 80)]
     expected = terminal([f"name\t{width}\t{name}\n" for name, width in cases])
     shown = evaluate(tmp_path, 'import { shortName } from "./ui/format";\n'
                                "answer = input.map(([name, width]) => shortName(name, width));", cases)
@@ -106,20 +116,31 @@ def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
 
 @needs_node
 def test_names_of_a_list_are_those_of_the_terminal(terminal, tmp_path):
-    """Lists with long fronts in common, of real names and random ones; letters of one byte, as a terminal counts cells."""
+    """Lists with long fronts in common, of real names and random ones, and of those that differ in nothing else than what is not shown."""
     draw = random.Random(56)
-    words = ["void ", "at::native::", "(anonymous namespace)::", "gemm", "_", "<", ">", "(int)", "::", "128x64", "Functor", "f32", ", ", "a"]
-    lists = [[name for name in NAMES if name and name.isascii()]]
-    for _ in range(400):
+    words = ["void ", "at::native::", "(anonymous namespace)", "gemm", "_", "<", ">", "(int)", "::", ":", "128x64", "Functor", "f32", ", ", "a", ";", "é", "ê", "\uff5e", "\U0001f40d",
+             "\x1b", "\\x1b"]
+    lists = [NAMES, LONG, ["a\x1b", "a\\x1b"], ["a\x1b", "a\\x1b", "x" * 70], [LONG[0] + "a", LONG[0] + "b"], [LONG[2] + ";a", LONG[2] + ";b"],
+             ["void (anonymous namespace)::a;gemm", "void (anonymous namespace):b;gemm"]]
+    for _ in range(600):
         front = "".join(draw.choice(words) for _ in range(draw.randrange(1, 14)))
         back = "".join(draw.choice(words) for _ in range(draw.randrange(0, 14)))
         lists.append(sorted({(front + draw.choice(words) + draw.choice(words) + back).strip() or "x" for _ in range(draw.randrange(2, 7))}))
-    cases = [(names, width) for names in lists for width in (5, 12, 16, 24, 40, 60)]
+    cases = [(names, width) for names in lists for width in (1, 2, 5, 12, 16, 24, 40, 60)]
     expected = terminal([f"names\t{width}\t" + "\t".join(names) + "\n" for names, width in cases])
     shown = evaluate(tmp_path, 'import { shortNames } from "./ui/brief";\n'
                                "answer = input.map(([names, width]) => [...shortNames(names, width).values()].join('\\t'));", cases)
     wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
     assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:3]}"
+
+
+@needs_node
+def test_intervals_are_students(terminal, tmp_path):
+    """As many degrees of freedom as the page asks for, and some more."""
+    degrees = range(1, 41)
+    wanted = terminal([f"student\t{df}\n" for df in degrees])
+    reach = evaluate(tmp_path, 'import { t95 } from "./app/noise"; answer = input.map(t95);', list(degrees))
+    assert reach == pytest.approx([float(one) for one in wanted], rel=1e-12)
 
 
 @needs_node
@@ -137,6 +158,14 @@ def test_names_of_a_list_stay_apart(tmp_path):
         assert len(set(short)) == len(names), short
         assert all(len(text) <= width for text in short)
         assert short[4] == "aten::mm" and all(text.startswith(front[:width // 3]) for text in short[:4])
+
+
+@needs_node
+def test_only_the_terminal_reads_mangled_names(terminal, tmp_path):
+    """By design: the page has names as the trace does, in which they are found."""
+    mangled = "_Z4gemmPfS_"
+    assert terminal([f"names\t40\t{mangled}\n"]) == ["gemm"]
+    assert evaluate(tmp_path, 'import { shortNames } from "./ui/brief"; answer = [...shortNames([input], 40).values()];', mangled) == [mangled]
 
 
 @needs_node

@@ -15,7 +15,24 @@ import { Rows } from "./rows";
 export interface Gap { low: number; high: number; only?: "added" | "removed" }
 
 const MOST_STEPS = 12, MOST_EVENTS = 3e7; // events that all questions together look at
-const T95 = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074];
+
+// Student's t between whose minus and plus are 95 % (ht_student_quantile), of whole degrees of freedom: as an angle its distribution is a finite sum.
+export function t95(df: number): number {
+  const between = (angle: number): number => {
+    let term = df % 2 === 1 ? Math.cos(angle) : 1, sum = df === 1 ? 0 : term;
+    for (let i = df % 2 === 1 ? 3 : 2; i <= df - 2; i += 2) sum += term *= ((i - 1) / i) * Math.cos(angle) ** 2;
+    return df % 2 === 1 ? (2 / Math.PI) * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
+  };
+  let low = 0, high = Math.PI / 2;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (between(middle) < 0.95) low = middle;
+    else high = middle;
+  }
+  return Math.sqrt(df) * Math.tan(high);
+}
+
+const T95: number[] = [];
 
 // Two or more values on each side; null where they tell nothing of noise.
 export function gapOf(before: readonly number[], after: readonly number[]): Gap | null {
@@ -24,7 +41,7 @@ export function gapOf(before: readonly number[], after: readonly number[]): Gap 
   const mean = (list: readonly number[]) => list.reduce((sum, one) => sum + one, 0) / list.length;
   const [was, is] = [mean(before), mean(after)], squares = (list: readonly number[], of: number) => list.reduce((sum, one) => sum + (one - of) ** 2, 0);
   const error = Math.sqrt(((squares(before, was) + squares(after, is)) / df) * (1 / before.length + 1 / after.length));
-  const reach = error * (T95[df - 1] ?? 2.07);
+  const reach = error * (T95[df] ??= t95(df));
   return { low: is - was - reach, high: is - was + reach };
 }
 

@@ -55,12 +55,6 @@ function barScale(table: Table): number {
   return table.rows.reduce((most, row) => Math.max(most, Number(row[index] ?? 0)), 0) || 1;
 }
 
-// A stack is known by its innermost frame: the last one, of call_stack the first.
-function stackText(name: string, column: string, room: number): string {
-  if (name.length <= room) return name;
-  return column === "call_stack" ? `${name.slice(0, room - 1)}…` : `…${name.slice(1 - room)}`;
-}
-
 // What the columns of names show, by column and name.
 type Names = Map<number, Map<string, string>>;
 
@@ -71,8 +65,7 @@ function namesOf(table: Table, shown: Laid[], extra: DataTableProps["extra"]): N
     const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
     const read = column.name === extra?.column ? extra.text : null;
     const texts = new Set(table.rows.flatMap(row => row[index] === null || row[index] === undefined ? [] : [String(row[index])]));
-    names.set(index, read ? new Map([...texts].map(text => [text, visible(read(text))] as const)) : column.name.endsWith("stack")
-      ? new Map([...texts].map(text => [text, stackText(visible(text), column.name, room)] as const)) : shortNames(texts, room));
+    names.set(index, read ? new Map([...texts].map(text => [text, visible(read(text))] as const)) : shortNames(texts, room));
   }
   return names;
 }

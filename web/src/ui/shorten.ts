@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long names in few characters, keeping what tells them apart: src/table/shorten.c, byte for byte. In this order,
 // until it fits: the return type void goes; function arguments become …; namespaces and then arguments go; template
-// arguments become … from the innermost out; of the outermost the functor is kept; the middle is cut.
+// arguments become … from the innermost out; of the outermost the functor is kept; the middle is cut. Of a stack, names
+// with ";" between, the innermost are kept.
+import plainTypes from "../../../src/table/plain_types.def";
+import { textsOf } from "./def";
 
 const ELLIPSIS = [0xe2, 0x80, 0xa6];
-const MAX_DEPTH = 32;
+const MAX_DEPTH = 32, MAX_OPERATOR = 8;
 const ANONYMOUS = "(anonymous namespace)";
-const PLAIN_TYPES = new Set(["int", "float", "double", "bool", "char", "long", "short", "unsigned", "signed", "void",
-  "true", "false", "const", "Half", "BFloat16", "complex", "gpu_kernel_impl", "gpu_kernel_impl_nocast"]);
+const PLAIN_TYPES = new Set(textsOf(plainTypes));
 
 type Bytes = number[];
 const code = (c: string) => c.charCodeAt(0);
-const [LESS, GREATER, DASH, EQUALS, COLON, OPEN, CLOSE, SPACE, UNDERSCORE] =
-  [..."<>-=:() _"].map(code) as [number, number, number, number, number, number, number, number, number];
+const [LESS, GREATER, DASH, EQUALS, COLON, OPEN, CLOSE, SPACE, UNDERSCORE, SEMICOLON] =
+  [..."<>-=:() _;"].map(code) as [number, number, number, number, number, number, number, number, number, number];
 
 function begins(text: Bytes, at: number, word: string): boolean {
   if (text.length - at < word.length) return false;
@@ -24,7 +26,7 @@ function isAngle(text: Bytes, i: number): boolean {
   if (text[i] !== LESS && text[i] !== GREATER) return false;
   if (i > 0 && text[i] === GREATER && text[i - 1] === DASH) return false;
   let start = i;
-  while (start > 0 && (text[start - 1] === LESS || text[start - 1] === GREATER || text[start - 1] === EQUALS)) start--;
+  while (start > 0 && i - start < MAX_OPERATOR && (text[start - 1] === LESS || text[start - 1] === GREATER || text[start - 1] === EQUALS)) start--;
   return start < 8 || !begins(text, start - 8, "operator");
 }
 
@@ -136,7 +138,7 @@ function keepFunctor(text: Bytes, most: number): Bytes {
   while (at < text.length) {
     let end = at;
     while (end < text.length && isWord(text[end])) end++;
-    if (isTelling(String.fromCharCode(...text.slice(at, end)))) {
+    if (isTelling(textOf(text.slice(at, end)))) {
       functor = at;
       nFunctor = end - at;
       break;
@@ -162,9 +164,29 @@ function shortenCpp(name: Bytes, most: number): Bytes {
   return text;
 }
 
+// The innermost ones that fit; null: not a stack, or too long for any.
+function shortenStack(text: Bytes, most: number): Bytes | null {
+  let last = 0, rest = width(text);
+  for (let i = 0; i < text.length; i++) {
+    if (((text[i] as number) & 0xc0) !== 0x80) rest--;
+    if (text[i] !== SEMICOLON || i + 1 === text.length) continue;
+    if (1 + rest <= most) return [...ELLIPSIS, ...text.slice(i + 1)];
+    last = i + 1;
+  }
+  // the innermost alone is too long; what is before it makes room for the ellipsis
+  if (last < ELLIPSIS.length || most < 2) return null;
+  return [...ELLIPSIS, ...shortenBytes(text.slice(last), most - 1)];
+}
+
+function shortenBytes(name: Bytes, most: number): Bytes {
+  let text = name;
+  if (width(text) > most) text = shortenStack(text, most) ?? text;
+  if (width(text) > most && isCpp(text)) text = shortenCpp(text, most);
+  return width(text) > most ? cutMiddle(text, most) : text;
+}
+
 const encoder = new TextEncoder(), decoder = new TextDecoder();
-// Names of a megabyte exist; of such only both ends can show.
-const MAX_NAME = 8192;
+const textOf = (text: Bytes): string => decoder.decode(new Uint8Array(text));
 const known = new Map<string, string>();
 
 export function shorten(name: string, max: number): string {
@@ -172,11 +194,7 @@ export function shorten(name: string, max: number): string {
   const key = `${max} ${name.length > 512 ? "" : name}`;
   const before = name.length > 512 ? undefined : known.get(key);
   if (before !== undefined) return before;
-  const whole = name.length <= MAX_NAME ? name : name.slice(0, MAX_NAME / 2) + name.slice(-MAX_NAME / 2);
-  let text: Bytes = [...encoder.encode(whole)];
-  if (width(text) > max && isCpp(text)) text = shortenCpp(text, max);
-  if (width(text) > max) text = cutMiddle(text, max);
-  const short = decoder.decode(new Uint8Array(text));
+  const short = textOf(shortenBytes([...encoder.encode(name)], max));
   if (known.size > 20000) known.clear();
   if (name.length <= 512) known.set(key, short);
   return short;
