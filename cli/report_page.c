@@ -10,6 +10,7 @@
 #include "report.h"
 #include "report_timeline.h"
 #include "script_json.h"
+#include "holotrace/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void write_section(struct script_json *json, const struct report_section 
 	const char *const texts[][2] = {
 		{ "name", info->name },
 		{ "group", info->group },
+		{ "group_title", ht_group_title(info->group) },
 		{ "title", info->title },
 		{ "question", info->question },
 		{ "method", info->method },

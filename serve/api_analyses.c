@@ -2,6 +2,7 @@
 /*
  * api_analyses.c - the registry, as the page needs it (Analyses in web/src/model.ts).
  */
+#include "holotrace/own.h"
 #include "route.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ static void put_analysis(struct serve_json *json, const struct ht_analysis_info 
 	serve_json_open(json, '{');
 	put(json, "name", info->name);
 	put(json, "group", info->group);
+	put(json, "group_title", ht_group_title(info->group));
 	put(json, "title", info->title);
 	put(json, "question", info->question);
 	put(json, "method", info->method);

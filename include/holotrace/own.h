@@ -58,6 +58,9 @@ bool ht_size_parse(const char *text, uint64_t *ret_bytes);
  * more than 64 bytes. For "did you mean". */
 size_t ht_edit_distance(const char *a, size_t n_a, const char *b, size_t n_b);
 
+/* What a group of analyses is called as a heading: "Device" of "gpu". */
+const char *ht_group_title(const char *group);
+
 /* Bytes of the first statement in a text, with its semicolon; 0 when none is complete. For prompts
  * and scripts. */
 size_t ht_sql_statement(const char *text);

@@ -9,6 +9,7 @@
 #include "base/literal.h"
 #include "model/rows/selection.h"
 #include "hta/hta_policy.h"
+#include "holotrace/own.h"
 #include "store/columns.h"
 
 #include <inttypes.h>
@@ -47,6 +48,19 @@ size_t ht_n_analyses(void)
 const struct ht_analysis_info *ht_analysis_at(size_t i)
 {
 	return i < HT_COUNT(analyses) ? &analyses[i]->info : NULL;
+}
+
+const char *ht_group_title(const char *group)
+{
+	static const char *const titles[][2] = {
+#define GROUP(name, title) { name, title },
+#include "registry/groups.def"
+#undef GROUP
+	};
+	for (size_t i = 0; i < HT_COUNT(titles); i++)
+		if (!strcmp(titles[i][0], group))
+			return titles[i][1];
+	return NULL;
 }
 
 const struct ht_analysis *ht_analysis_named(const char *name)

@@ -4,6 +4,8 @@
  */
 #include "registry/registry.h"
 
+#include "holotrace/own.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,8 +84,20 @@ static void test_views_that_are_named_exist(void **state)
 	assert_true(n_over_time > 0);
 }
 
+static void test_groups_have_titles(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ht_n_analyses(); i++)
+		if (!ht_group_title(ht_analysis_at(i)->group))
+			fail_msg("%s: registry/groups.def has no group %s", ht_analysis_at(i)->name,
+			        ht_analysis_at(i)->group);
+	assert_string_equal(ht_group_title("engine"), "The data");
+	assert_null(ht_group_title("nothing"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_views_that_are_named_exist) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_views_that_are_named_exist),
+		cmocka_unit_test(test_groups_have_titles) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,13 @@ try {
   const head = await page.locator(".rp-verdict h1").textContent();
   if (!bound.startsWith(head.replace(/^Bound by /, ""))) throw new Error(`headline: ${head} of ${bound}`);
 
+  // sections are below what the engine calls their groups: conclusions are in the overview, and the data comes last
+  const sections = await page.locator("#data").evaluate(data => JSON.parse(data.textContent).sections);
+  const groups = [...new Set(sections.filter(one => one.group !== "conclusions").map(one => one.group_title))].filter(title => title !== "The data");
+  check("headings", await page.locator("h3.rp-group").allTextContents(), [...groups, "The data"]);
+  check("contents", await page.locator(".rp-nav div > span").allTextContents(), [...groups, "The data"]);
+  if (!groups.includes("Where time goes")) throw new Error(`groups: ${groups}`);
+
   // a link to evidence opens its section
   check("closed at first", await page.locator("#temporal-breakdown[open]").count(), 0);
   await page.locator('.rp-findings a[href="#temporal-breakdown"]').first().click();

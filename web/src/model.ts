@@ -53,7 +53,7 @@ export interface Param {
 export interface Schema { name: string; columns: Column[] }
 
 export interface Analysis {
-  name: string; group: string; title: string; question: string; method: string;
+  name: string; group: string; group_title: string; title: string; question: string; method: string;
   params: Param[];
   schemas: Schema[]; chosen_by: string | null;
   page_view: string | null; // the view that shows it, of views/registry.ts; null: its page below All analyses

@@ -117,7 +117,7 @@ const direction = (column: string) => (rows: Rows, row: Row) => (rows.number(row
 
 // The mean step of both runs on one scale, as on the page: the rank that changed, then the others.
 function BothSteps({ report, rank }: { report: Report; rank: number | null }) {
-  const verb = report.ranks > 1 && tableOf(report, "distributed") ? "distributed" : "steps", parts = verb === "distributed" ? DISTRIBUTED_PARTS : STEP_PARTS;
+  const several = report.ranks > 1 && tableOf(report, "distributed") !== null, verb = several ? "distributed" : "steps", parts = several ? DISTRIBUTED_PARTS : STEP_PARTS;
   const here = tableOf(report, verb), there = extraOf(report, `base.${verb}`);
   if (!here || !there) return null;
   const sides = [{ name: report.base ?? "", rows: new Rows(there.table), strong: false }, { name: report.name, rows: new Rows(here), strong: true }];

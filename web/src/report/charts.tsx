@@ -273,9 +273,6 @@ const CHARTS: Record<string, Draw> = {
   "queue-blocked": top({ title: "Time that the host is blocked", of: "share of its time", column: "blocked_ns", keys: ["rank", "device", "stream"], share: "blocked_share" }),
 };
 
-// Facts and sentences have no chart.
-const PLAIN = new Set(["summary", "advice", "health", "info", "tables", "cupti-counters"]);
-
 // The share that is drawn in the table, else the first time or size that is measured.
 function generic(table: Table): ComponentChildren {
   const rows = new Rows(table), keys = table.columns.filter(column => column.role === "key").map(column => column.name);
@@ -286,7 +283,7 @@ function generic(table: Table): ComponentChildren {
 }
 
 export function chartOf(report: Report, verb: string, table: Table): ComponentChildren {
-  if (PLAIN.has(verb) || table.rows.length === 0) return null;
+  if (table.rows.length === 0) return null;
   return CHARTS[verb] ? CHARTS[verb](table, report) : generic(table);
 }
 

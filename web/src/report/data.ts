@@ -4,7 +4,7 @@ import type { Table } from "../model";
 import { npuWords } from "../ui/npu";
 
 export interface Section {
-  name: string; group: string; title: string; question: string; method: string;
+  name: string; group: string; group_title: string; title: string; question: string; method: string;
   problem: string | null;
   table: Table | null;
 }
@@ -35,7 +35,7 @@ export function readReport(): Report | null {
 
 // A report about NPUs says so also where the registry speaks. The summary names the device.
 function named(report: Report): Report {
-  const table = report.sections.find(section => section.name === "summary")?.table;
+  const table = sectionOf(report, "summary")?.table;
   const at = (name: string) => table?.columns.findIndex(column => column.name === name) ?? -1;
   const device = table?.rows.find(row => row[at("kind")] === "gpu")?.[at("topic")];
   if (device !== "NPU") return report;

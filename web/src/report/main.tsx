@@ -11,15 +11,8 @@ import { readReport, type Report, type Section } from "./data";
 import { Overview } from "./Overview";
 import "./report.css";
 
-// In the overview already, as sentences.
-const ABOVE = new Set(["summary", "advice"]);
 const OPEN_FIRST = new Set(["kernels", "operators", "health", "memory-snapshot", "memory-curve"]);
 const FEW = 8;
-
-const GROUPS: Record<string, string> = {
-  engine: "The data", views: "Where time goes", gpu: "Device", launch: "Launching", memory: "Memory", dependencies: "What waits for what",
-  distributed: "Ranks", "execution traces": "Execution traces", comparison: "Compared", comparisons: "Compared",
-};
 
 // A chart that cannot be drawn must not take the page with it.
 class Guard extends Component<{ children: ComponentChildren }, { problem: string | null }> {
@@ -68,17 +61,18 @@ function Contents({ groups }: { groups: [string, Section[]][] }) {
   return (
     <nav class="rp-nav" aria-label="Contents">
       <a href="#top"><b>Overview</b></a>
-      {groups.map(([group, sections]) => <div key={group}><span>{GROUPS[group] ?? group}</span>
+      {groups.map(([group, sections]) => <div key={group}><span>{group}</span>
         {sections.map(section => <a key={section.name} href={`#${section.name}`}>{section.title}</a>)}</div>)}
     </nav>
   );
 }
 
-// Sections by group, in the order in which the groups come.
+// Sections by the title of their group, in the order in which the groups come; those of the data itself are the last.
 function grouped(sections: Section[]): [string, Section[]][] {
   const groups = new Map<string, Section[]>();
-  for (const section of sections) groups.set(section.group, [...(groups.get(section.group) ?? []), section]);
-  return [...groups].sort((a, b) => Number(a[0] === "engine") - Number(b[0] === "engine"));
+  for (const section of sections) groups.set(section.group_title, [...(groups.get(section.group_title) ?? []), section]);
+  const isData = (list: Section[]) => Number(list[0]?.group === "engine");
+  return [...groups].sort((a, b) => isData(a[1]) - isData(b[1]));
 }
 
 // Which sections are open: links open theirs, printing opens all.
@@ -109,7 +103,8 @@ function useOpen(sections: Section[]): [Set<string>, (name: string, open: boolea
 }
 
 function Page({ report }: { report: Report }) {
-  const sections = report.sections.filter(section => !ABOVE.has(section.name) || section.problem);
+  // conclusions are in the overview already, as sentences
+  const sections = report.sections.filter(section => section.group !== "conclusions" || section.problem);
   const groups = grouped(sections), [open, set, setAll] = useOpen(sections);
   return (
     <div class="rp-page" id="top">
@@ -122,7 +117,7 @@ function Page({ report }: { report: Report }) {
       <main>
         <Guard><Overview report={report} /></Guard>
         <div class="rp-all"><h2>Every analysis</h2><span><button onClick={() => setAll(true)}>open all</button> <button onClick={() => setAll(false)}>close all</button></span></div>
-        {groups.map(([group, list]) => <div key={group}><h3 class="rp-group">{GROUPS[group] ?? group}</h3>
+        {groups.map(([group, list]) => <div key={group}><h3 class="rp-group">{group}</h3>
           {list.map(section => <SectionView key={section.name} report={report} section={section} open={open.has(section.name)} toggle={on => set(section.name, on)} />)}</div>)}
         {report.empty.length > 0 && <p class="dim rp-empty">The traces have no data for: {report.empty.join(", ")}.</p>}
       </main>

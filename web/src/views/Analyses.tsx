@@ -12,7 +12,7 @@ export function Analyses() {
   const all = analyses.analyses.filter(
     (one) => one.n_sets > 0 && `${one.name} ${one.title} ${one.question}`.toLowerCase().includes(wanted),
   );
-  const groups = [...new Set(all.map((one) => one.group))];
+  const groups = [...new Set(all.map((one) => one.group_title))];
   return (
     <>
       <Head
@@ -33,7 +33,7 @@ export function Analyses() {
           <table class="plain analyses">
             <tbody>
               {all
-                .filter((one) => one.group === group)
+                .filter((one) => one.group_title === group)
                 .map((one) => (
                   <tr key={one.name}>
                     <td>
