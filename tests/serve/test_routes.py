@@ -122,6 +122,34 @@ TYPES = {"text": ("text/plain", None), "csv": ("text/csv", "table.csv"), "json":
          "feather": ("application/vnd.apache.arrow.file", "table.feather")}
 
 
+def given(path, name):
+    """The schema of an option of a route."""
+    return next(one["schema"] for one in described()["paths"][path]["get"]["parameters"] if one["name"] == name)
+
+
+def test_the_description_has_the_formats():
+    """Those that the program writes, and as what each comes."""
+    for path in ("/api/v1/runs/{run}/table/{verb}", "/api/v1/histories/{history}"):
+        assert given(path, "format") == {"type": "string", "enum": support.formats(), "default": "json"}
+        answer = described()["paths"][path]["get"]["responses"]["200"]["content"]
+        assert set(answer) == {TYPES[format_][0] for format_ in support.formats()}
+
+
+def test_the_description_has_the_choices(server):
+    """Of every option with choices, they are those that are taken, and the others say that they are not."""
+    verbs = {verb["name"]: verb["options"] for verb in json.loads(support.output("help", "--json"))["verbs"]}
+    view = next(option for option in verbs["history"] if option["name"] == "view")
+    assert given("/api/v1/histories/{history}", "view") == {"type": "string", "enum": view["choices"].split("|"), "default": view["default"]}
+    search = given("/api/v1/runs/{run}/search", "direction")
+    assert search["enum"] == ["next", "previous"] and search["default"] == "next"
+    names = [one["name"] for one in server.ask("/api/v1/analyses").json()["analyses"]]
+    drawn = {name for name in names if server.ask(f"/api/v1/runs/train/overlay?name={name}").status != 400}
+    assert set(given("/api/v1/runs/{run}/overlay", "name")["enum"]) == drawn
+    listed = {(path, one["name"]) for path, item in described()["paths"].items() for operation in item.values()
+              for one in operation["parameters"] if "enum" in one["schema"]}
+    assert {name for _, name in listed} == {"format", "view", "direction", "name"} and len(listed) == 5
+
+
 @pytest.mark.parametrize("format_", TYPES)
 def test_every_format_has_its_type(server, format_):
     got = server.table("ddp", "stacks", format=format_, top=2)
