@@ -21,13 +21,13 @@ EXAMPLES = ["cpu", "ddp", "graph", "straggler", "train"]
 
 pytestmark = [pytest.mark.long, needs_browser, served.needs_serve]
 
-# What views show besides the table of the analysis that names them: view, run, options in the URL, tables (verb and options
-# of the command line), charts at least. A view that is not here shows that table, and is looked at all the same.
+# What views show with options, of other runs, and besides the table of the one analysis that names them: view, run, options in the
+# URL, tables (verb and options of the command line), charts at least. A view that is not here without options shows that table and a
+# chart, and is looked at all the same.
 CASES = [
     ("overview", "straggler", "", [("steps", "--view", "gpu")], 2),
     ("overview", "train", "", [("steps", "--view", "gpu")], 1),
     ("overview", "cpu", "", [], 1),
-    ("operators", "train", "", [("operators",)], 1),
     ("operators", "train", "by=shape&sort=-calls", [("operators", "--by", "shape", "--sort", "-calls")], 1),
     ("kernels", "straggler", "", [("kernels",)], 2),
     ("kernels", "train", "by=properties", [("kernels", "--by", "properties")], 2),
@@ -44,20 +44,15 @@ CASES = [
     ("communication", "straggler", "view=calls", [("collectives", "--view", "calls")], 1),
     ("distributed", "straggler", "", [("distributed", "--by", "rank")], 2),
     ("ranks", "straggler", "", [], 1),
-    ("stragglers", "straggler", "", [("stragglers",)], 1),
-    ("overlap", "ddp", "", [("comm-overlap",)], 1),
     ("temporal", "straggler", "", [("temporal-breakdown",)], 2),
     ("temporal", "straggler", "by=step", [("temporal-breakdown", "--by", "step")], 1),
     ("idle", "straggler", "", [("idle-breakdown",), ("idle-intervals",)], 1),
     ("kernel-types", "straggler", "", [("kernel-breakdown",)], 3),
     ("annotations", "straggler", "", [("kernel-annotations",), ("annotation-breakdown", "--source", "cpu")], 1),
     ("queue", "straggler", "", [("queue-length",)], 1),
-    ("bandwidth", "straggler", "", [("memory-bandwidth",)], 1),
     ("launch", "straggler", "", [("launch-stats",), ("op-launch-delay",)], 1),
     ("launch", "train", "view=runtime-outliers", [("launch-stats", "--view", "runtime-outliers")], 1),
-    ("efficiency", "train", "", [("efficiency",)], 1),
     ("efficiency", "train", "by=shape", [("efficiency", "--by", "shape")], 1),
-    ("sequences", "train", "", [("kernel-sequences",)], 1),
     ("critical-path", "straggler", "", [("critical-path", "--across")], 1),
     ("critical-path", "train", "view=what-if", [("critical-path", "--view", "what-if")], 1),
     ("counters", "train", "", [], 0),
@@ -126,13 +121,14 @@ def capital(text):
 
 def test_numbers_are_those_of_the_command_line(site, tmp_path):
     root, url = site
-    known = {row[0] for row in CASES} | {"diff"}  # which has two runs, and a test below
-    plain = {analysis["page_view"]: (analysis["name"],) for analysis in served.get(url, "analyses")["analyses"]
-             if analysis["page_view"] and analysis["page_view"] not in known}
+    known = {view for view, _, query, _, _ in CASES if not query} | {"diff"}  # which has two runs, and a test below
+    named = [(analysis["page_view"], analysis["name"]) for analysis in served.get(url, "analyses")["analyses"]
+             if analysis["page_view"] and analysis["page_view"] not in known]
+    assert len(dict(named)) == len(named), "of several tables the list says which are shown"
     # a run that serves nobody has no iterations: the page says so instead of an empty table (test_origin.py has one that does)
-    shown = [(view, "straggler", "", [verb], 0) for view, verb in plain.items() if served.table(*verb, root / "straggler")["rows"]]
-    assert len(shown) >= len(plain) - 1
-    look(root, url, CASES + shown, tmp_path)
+    runs = {(view, verb): next((run for run in ("straggler", "train") if served.table(verb, root / run)["rows"]), None) for view, verb in named}
+    assert [view for (view, _), run in runs.items() if not run] == ["iterations"]
+    look(root, url, CASES + [(view, run, "", [(verb,)], 1) for (view, verb), run in runs.items() if run], tmp_path)
 
 
 def most_of(directory, verb, key, column):
@@ -275,7 +271,8 @@ def test_pictures_of_an_older_page_are_told(tmp_path):
     """The check of lint: what the pictures are of is hashed beside them."""
     for name in ("docs", "examples/straggler", "examples/snapshot", "web"):
         shutil.copytree(support.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("node_modules", "analyses", "design"))
-    for name in ("tools/screenshots", "tools/list_sources", "tests/page/readme.mjs"):
+    lists = subprocess.run([support.ROOT / "tools" / "list_sources", "web"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    for name in ("tools/screenshots", "tools/list_sources", "tests/page/readme.mjs", *(name for name in lists if name.startswith("src/"))):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(support.ROOT / name, tmp_path / name)
 

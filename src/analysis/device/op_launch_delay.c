@@ -55,6 +55,7 @@ const struct ht_analysis ht_analysis_op_launch_delay = {
 	                "kernel sequence.",
 	        .hta = "get_aten_op_kernels_and_delay",
 	        HT_ONE_SCHEMA(columns),
+	        .page_view = "launch",
 	        .n_sets = 1 },
 	.per_rank = measure_calls,
 	.of = "calls of operators that launch kernels themselves",
