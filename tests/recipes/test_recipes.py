@@ -50,7 +50,7 @@ static enum ht_status count(struct ht_run *run, struct ht_part *part)
 const struct ht_analysis ht_analysis_recipe = {
 	.info = {
 		.name = "recipe",
-		.group = "trace",
+		.group = "engine",
 		.page_view = "recipe",
 		.title = "Recipe",
 		.question = "How many events has each rank?",
