@@ -144,7 +144,12 @@ dist: ## static programs, source archive and wheels with checksums in dist/, tes
 	@ninja -C $(BUILD) --quiet holotrace
 	@$(PYTHON) -m pytest -q -p no:cacheprovider tests/dist
 
-install: all ## install below PREFIX and LIBDIR (and DESTDIR); CC, CFLAGS and LDFLAGS are kept to
+# What is built is installed as it stands: sudo drops CC and CFLAGS, which would be another build, and make's words may be fewer.
+# Only a place that is named here is looked at.
+PLACED = $(filter command environment,$(foreach word,PREFIX prefix LIBDIR libdir,$(firstword $(origin $(word)))))
+install: $(if $(wildcard $(BUILD)/holotrace),,all) ## install what is built (or build it) below PREFIX and LIBDIR, and DESTDIR
+	@$(if $(PLACED),meson configure $(BUILD) --prefix=$(PREFIX) $(if $(LIBDIR),--libdir=$(LIBDIR)) \
+		-Dpython.platlibdir=$(PYTHON_PLACE) -Dpython.purelibdir=$(PYTHON_PLACE) >/dev/null && ninja -C $(BUILD) --quiet)
 	@meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove what was built

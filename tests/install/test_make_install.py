@@ -3,6 +3,7 @@
 nothing that only root may do."""
 import json
 import pathlib
+import shutil
 import subprocess
 
 import pytest
@@ -91,3 +92,40 @@ def test_flags_of_packagers_reach_the_compiler(tmp_path):
         assert (options["prefix"], options["libdir"]) == ("/usr", "lib/here")
         assert options["python.platlibdir"].startswith("/usr/lib/python3")
     assert "-DFIRST=1" not in commands
+
+
+@pytest.fixture
+def small(tmp_path):
+    """(a function that runs make in it without variables of compilers, its folder): our Makefile over a program of one line."""
+    folder = tmp_path / "tree"
+    (folder / "tools").mkdir(parents=True)
+    for name in ("Makefile", "tools/configure", "tools/list_sources", "tools/python_place"):
+        shutil.copy(support.ROOT / name, folder / name)
+    (folder / "main.c").write_text("int main(void) { return 0; }\n")
+    (folder / "meson.build").write_text("project('small', 'c')\nexecutable('holotrace', 'main.c', install: true)\n")
+
+    def make(*words, **more):
+        env = {name: value for name, value in support.environment().items()
+               if name not in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "PREFIX", "prefix", "LIBDIR", "libdir", "DESTDIR", "MAKEFLAGS")}
+        subprocess.run(["make", "-s", "-C", folder, *words], check=True, stdout=subprocess.DEVNULL, env=dict(env, **more))
+
+    return make, folder
+
+
+def test_install_takes_what_is_built(small, tmp_path):
+    """sudo drops CFLAGS and CC, and nobody says PREFIX twice: nothing is compiled anew, and nothing goes elsewhere."""
+    make, folder = small
+    make("PREFIX=/opt/here", CC="cc", CFLAGS="-DFIRST=1")
+    built = (folder / "build/holotrace").stat().st_mtime_ns
+    make("install", f"DESTDIR={tmp_path / 'root'}")
+    assert (tmp_path / "root/opt/here/bin/holotrace").exists()
+    make("install", f"DESTDIR={tmp_path / 'root'}", "PREFIX=/opt/there")
+    assert (tmp_path / "root/opt/there/bin/holotrace").exists()
+    assert "-DFIRST=1" in (folder / "build/build.ninja").read_text()
+    assert (folder / "build/holotrace").stat().st_mtime_ns == built
+
+
+def test_install_builds_what_is_not_there(small, tmp_path):
+    make, folder = small
+    make("install", f"DESTDIR={tmp_path / 'root'}")
+    assert (tmp_path / "root/usr/local/bin/holotrace").exists()
