@@ -1,12 +1,14 @@
-# After `tools/dist source`: brew install --build-from-source packaging/homebrew/holotrace.rb
+# SPDX-License-Identifier: Apache-2.0
+# `tools/dist source` writes it with the archive's hash beside it: brew install --build-from-source dist/holotrace.rb
 class Holotrace < Formula
   desc "Analyse PyTorch profiler traces, from a native engine"
-  url "file://#{File.expand_path("../../dist/holotrace-0.1.0.tar.gz", __dir__)}"
+  homepage "https://holotrace.dev"
+  url "file://#{File.expand_path("holotrace-0.1.0.tar.gz", __dir__)}"
+  sha256 "@SHA256@"
   license "Apache-2.0"
 
   depends_on "meson" => :build
   depends_on "ninja" => :build
-  depends_on "node" => :build
   depends_on "pkgconf" => :build
   depends_on "isa-l"
   depends_on "libedit"
@@ -16,9 +18,6 @@ class Holotrace < Formula
   depends_on "zstd"
 
   def install
-    cd "web" do
-      system "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"
-    end
     system "meson", "setup", "build", "-Dpython=disabled", "-Dmpi=disabled", "-Dtests=disabled", *std_meson_args
     system "meson", "compile", "-C", "build"
     system "meson", "install", "-C", "build"

@@ -3,7 +3,8 @@
 
 Looks at dist/, or at what HOLOTRACE_DIST names; without it there is nothing to test. Programs run in a root
 file system that holds them and traces only: no libraries, no /etc, no /proc, no home. arm64 runs under
-qemu-user. Wheels are tried with every CPython found, and with those that HOLOTRACE_PYTHONS names.
+qemu-user. Wheels are tried in environments of every CPython found here (roots.interpreters), and in a root file system with
+the newest one alone. Results are compared with those of the program that the source archive gives, and with the golden ones.
 """
 import hashlib
 import json
@@ -11,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -19,12 +21,17 @@ import zipfile
 
 import pytest
 
+import roots
 import support
+
+sys.path.insert(0, str(support.ROOT / "tests" / "golden"))
+import golden  # noqa: E402
 
 ROOT = support.ROOT
 DIST = pathlib.Path(os.environ.get("HOLOTRACE_DIST") or ROOT / "dist").absolute()
 pytestmark = pytest.mark.skipif(not (DIST / "SHA256SUMS").exists(), reason="make dist has not been run")
-QEMU = {"x86_64": None, "aarch64": "qemu-aarch64-static"}
+ARCHES = ["x86_64", "aarch64"]
+PAGE = {"index.html", "app.js", "app.css", "report.js", "report.css"}
 KERNEL = {"x86_64": (3, 2, 0), "aarch64": (3, 7, 0)}
 RUNS = ["cpu", "ddp", "graph", "straggler", "train"]
 OLDEST_GLIBC = (2, 17)
@@ -74,36 +81,24 @@ def wheels():
     return sorted(DIST.glob("*.whl")) if DIST.is_dir() else []
 
 
-def entering(folder, words):
-    """The words that run a command with folder as its root, None when nobody may."""
-    path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/bin:/sbin:/bin"
-    chroot, unshare = shutil.which("chroot", path=path), shutil.which("unshare", path=path)
-    for root in ([chroot], [unshare, "--map-root-user", chroot]):
-        if None in root:
-            continue
-        probe = subprocess.run([*root, folder, *words, "/holotrace", "version"], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-        if probe.returncode == 0:
-            return [*root, os.fspath(folder), *words]
-    return None
+def enter(folder, arch, *probe):
+    """The words that run a command for an architecture in a folder as its root, after trying one; skips where nobody may."""
+    words = roots.emulator(arch, folder)
+    if words is None:
+        pytest.skip(f"skipped: no emulator for {arch}")
+    root = roots.entering(folder, [*words, *probe])
+    if root is None:
+        assert os.geteuid() != 0, f"{probe} does not start in a root file system of its own"
+        pytest.skip("skipped: no right to change the root file system")
+    return [*root, *words]
 
 
-@pytest.fixture(params=list(QEMU))
+@pytest.fixture(params=ARCHES)
 def inside(request, tmp_path):
     """A function that runs the program in a root file system of its own."""
     shutil.copy(program(request.param), tmp_path / "holotrace")
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    words = []
-    if os.uname().machine != request.param:
-        emulator = shutil.which(QEMU[request.param] or "")
-        if not emulator:
-            pytest.skip(f"no emulator for {request.param}")
-        shutil.copy(emulator, tmp_path / "qemu")
-        words = ["/qemu"]
-    root = entering(tmp_path, words)
-    if root is None:
-        assert os.geteuid() != 0, "the program does not start in a root file system of its own"
-        pytest.skip("no right to change the root file system")
+    root = enter(tmp_path, request.param, "/holotrace", "version")
 
     def run(*args):
         done = subprocess.run([*root, "/holotrace", *args], stdout=subprocess.PIPE,
@@ -111,7 +106,7 @@ def inside(request, tmp_path):
         assert done.returncode == 0, (args, done.stderr.decode(errors="replace")[-2000:])
         return done.stdout
 
-    run.words = [*root, "/holotrace"]
+    run.words, run.root = [*root, "/holotrace"], tmp_path
     return run
 
 
@@ -145,6 +140,9 @@ def test_checksums():
     assert listed.keys() == files.keys()
     for name, path in files.items():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == listed[name], name
+    archive, = DIST.glob("holotrace-*.tar.gz")
+    formula = (DIST / "holotrace.rb").read_text()
+    assert f'sha256 "{listed[archive.name]}"' in formula and archive.name in formula
 
 
 def test_source_archive_is_the_commit():
@@ -159,10 +157,11 @@ def test_source_archive_is_the_commit():
         pytest.skip("the commit of the archive is not here")
     names = tool("git", "-C", ROOT, "ls-tree", "-r", "--name-only", "-z", commit).split("\0")[:-1]
     prefix = path.name[:-len(".tar.gz")]
-    assert members.keys() == {f"{prefix}/{name}" for name in names}
+    page = PAGE if has_page() else set()
+    assert members.keys() == {f"{prefix}/{name}" for name in names} | {f"{prefix}/web/built/{name}" for name in page}
 
 
-@pytest.mark.parametrize("arch", QEMU)
+@pytest.mark.parametrize("arch", ARCHES)
 def test_program_needs_nothing(arch):
     path = program(arch)
     assert "INTERP" not in tool("readelf", "-lW", path)
@@ -189,6 +188,8 @@ def test_results_are_those_of_the_build(inside):
             assert (there.returncode, there.stdout) == (here.returncode, here.stdout), words
             # execution traces and tolerances are not among the bundled runs; all else has an answer
             assert here.returncode == 0 or verb.startswith("et-") or verb == "gate", words
+            if verb != "diff" and here.returncode == 0:
+                assert golden.cut(there.stdout) == golden.path_of(run, verb).read_bytes(), words
 
 
 def test_report_and_convert(inside):
@@ -206,6 +207,30 @@ def test_sql(inside):
     words = ("sql", "examples/ddp", query, "--format", "csv")
     assert inside(*words) == support.output(*words, cwd=ROOT)
     assert inside(*words).count(b"\n") > 4
+
+
+def ascend_database(folder):
+    """A rank of Ascend's profiler with one kernel, as a database alone."""
+    path = folder / "rank0_1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db"
+    path.parent.mkdir(parents=True)
+    db = sqlite3.connect(path)
+    db.executescript("""
+        CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO STRING_IDS VALUES (1, 'MatMul_1'), (2, 'MatMulV2'), (3, 'AI_CORE'), (4, '8,16;16,8');
+        CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER,
+                           taskType INTEGER, streamId INTEGER);
+        INSERT INTO TASK VALUES (1736408883000000001, 1736408883000010501, 0, 9, 100, 3, 16);
+        CREATE TABLE COMPUTE_TASK_INFO (name INTEGER, globalTaskId INTEGER PRIMARY KEY, blockDim INTEGER, taskType INTEGER,
+                                        opType INTEGER, inputShapes INTEGER);
+        INSERT INTO COMPUTE_TASK_INFO VALUES (1, 100, 32, 3, 2, 4);""")
+    db.close()
+    return path.parent.parent
+
+
+def test_ascend_database(inside):
+    words = ("kernels", ascend_database(inside.root).name, "--format", "csv")
+    assert inside(*words) == support.output(*words, cwd=inside.root)
+    assert b"MatMul_1" in inside(*words) and b"10500" in inside(*words)
 
 
 def test_serve(inside):
@@ -248,9 +273,12 @@ def test_wheel_asks_for_an_old_glibc_only(wheel, tmp_path):
 
 CHECK = """
 import holotrace, sys
-assert holotrace.__file__.startswith(sys.prefix), holotrace.__file__
-for path in sys.argv[1:]:
-    print(len(holotrace.open(path, cache=False).temporal_breakdown()), "rows")
+assert holotrace.__file__.startswith(sys.argv[1]), holotrace.__file__
+for path in sys.argv[2:]:
+    table = holotrace.open(path, cache=False).temporal_breakdown()
+    print(sys.version_info[:2], len(table), "rows", type(table.__arrow_c_stream__()).__name__)
+"""
+MAPS = """
 maps = open("/proc/self/maps").read()
 assert "libisal" not in maps and "libzstd" not in maps, maps
 """
@@ -264,33 +292,64 @@ signal.pause()
 """
 
 
-def interpreters():
-    names = os.environ.get("HOLOTRACE_PYTHONS", "").split(":")
-    names += [f"python3.{minor}" for minor in range(9, 20)] + [sys.executable]
-    found = {}
-    for path in filter(None, map(shutil.which, filter(None, names))):
-        number = subprocess.run([path, "-c", "import sys, venv; print(*sys.version_info[:3])"],
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        if number.returncode == 0 and tuple(map(int, number.stdout.split())) >= (3, 9):
-            found.setdefault(number.stdout, path)
-    return list(found.values())
+def said_by_check(version):
+    return "".join(f"{version} {rows} rows PyCapsule\n" for rows in (4, 1))
 
 
-@pytest.mark.parametrize("python", interpreters())
-def test_wheel_in_a_new_environment(python, tmp_path):
-    fitting = [path for path in wheels() if os.uname().machine in path.name]
-    if not fitting:
-        pytest.skip("no wheel for this machine")
-    tool(python, "-m", "venv", tmp_path / "venv")
+def wheel_of(arch):
+    found = [path for path in wheels() if arch in path.name]
+    if not found:
+        pytest.skip(f"skipped: no wheel for {arch}")
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory):
+    """A trace in zstd, which the wheel brings along."""
+    path = tmp_path_factory.mktemp("packed") / "train.json.zst"
+    support.run("convert", ROOT / "examples" / "train", "-o", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pythons():
+    return roots.interpreters()
+
+
+@pytest.mark.parametrize("minor", range(9, 15))
+def test_wheel_in_a_new_environment(minor, pythons, packed, tmp_path):
+    wheel = wheel_of(os.uname().machine)
+    if (3, minor) not in pythons:
+        pytest.skip(f"skipped: no CPython 3.{minor} here; HOLOTRACE_PYTHONS may name one")
+    tool(pythons[3, minor], "-m", "venv", tmp_path / "venv")
     here = tmp_path / "venv" / "bin" / "python"
-    tool(here, "-m", "pip", "install", "-q", "--no-index", "--no-deps", fitting[0])
-    packed = tmp_path / "train.json.zst"
-    support.run("convert", ROOT / "examples" / "train", "-o", packed)
+    tool(here, "-m", "pip", "install", "-q", "--no-index", "--no-deps", wheel)
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([here, "-c", CHECK, ROOT / "examples" / "ddp", packed], cwd=tmp_path, env=env,
+    done = subprocess.run([here, "-c", CHECK + MAPS, tmp_path, ROOT / "examples" / "ddp", packed], cwd=tmp_path, env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert done.returncode == 0 and done.stdout == "4 rows\n1 rows\n", done.stdout
+    assert done.returncode == 0 and done.stdout == said_by_check((3, minor)), done.stdout
     assert "libmicrohttpd" in tool(tmp_path / "venv" / "bin" / "holotrace", "version")
     check_server([tmp_path / "venv" / "bin" / "holotrace", "serve", ROOT / "examples", "--port", "0", "--no-cache"],
                  set(RUNS))
     check_server([here, "-c", SERVE, ROOT / "examples"], set(RUNS))
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_wheel_in_a_bare_root(arch, packed, tmp_path):
+    """The newest CPython and what it is linked with, from Debian's packages, and nothing else: no pip, no /proc, no home."""
+    wheel, root = wheel_of(arch), roots.of_python(arch)
+    if root is None:
+        pytest.skip(f"skipped: Debian's {roots.NEWEST} for {arch} cannot be fetched")
+    words = enter(root, arch, f"/usr/bin/{roots.NEWEST}", "-c", "import json")
+    place = root / "holotrace"
+    shutil.rmtree(place, ignore_errors=True)
+    tool(sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--no-compile", "--only-binary=:all:",
+         "--python-version", roots.NEWEST.removeprefix("python"), "--platform", f"manylinux_2_17_{arch}", "--target", place, wheel)
+    shutil.copytree(ROOT / "examples" / "ddp", place / "ddp")
+    shutil.copy(packed, place)
+    done = subprocess.run([*words, f"/usr/bin/{roots.NEWEST}", "-c", CHECK, "/holotrace", "/holotrace/ddp", f"/holotrace/{packed.name}"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={"PYTHONPATH": "/holotrace"})
+    assert done.returncode == 0 and done.stdout == said_by_check((3, 14)), done.stdout
+    said = subprocess.run([*words, "/holotrace/bin/holotrace", "summary", "/holotrace/ddp", "--format", "csv", "--no-cache"], check=True,
+                          stdout=subprocess.PIPE, env={}).stdout
+    assert said == (ROOT / "tests/golden/ddp/summary.csv").read_bytes()

@@ -22,11 +22,11 @@ def system(tmp_path):
     for name in COMMON:
         (tmp_path / name).symlink_to(shutil.which(name))
 
-    def run(words, commands, **env):
+    def run(words, commands, root=ROOT, **env):
         for name, text in commands.items():
             (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
             (tmp_path / name).chmod(0o755)
-        return subprocess.run([ROOT / "tools" / words[0], *words[1:]], env={"PATH": str(tmp_path), **env},
+        return subprocess.run([root / "tools" / words[0], *words[1:]], env={"PATH": str(tmp_path), **env},
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     return run
@@ -75,6 +75,20 @@ def test_debian_with_root_installs_what_is_missing(system, tmp_path):
     assert log.read_text().startswith("-q update\n")
     installed = log.read_text().splitlines()[1].split()
     assert "make" in installed and "libzstd-dev" in installed and "gcc" not in installed
+
+
+def test_a_page_that_is_there_as_built_is_not_built(system, tmp_path):
+    """As in the source archive; elsewhere npm is asked."""
+    tree = tmp_path / "tree"
+    for name in ("tools/setup", "tools/packages", "web/package-lock.json"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tree / name)
+    commands = {**dict.fromkeys(["cc", "make", "meson", "ninja", "python3", "pkg-config", "tail"], ":"), "npm": "exit 1",
+                "cksum": "echo 1"}
+    assert "npm ci failed" in system(["setup", "build"], commands, tree).stderr
+    (tree / "web" / "built").mkdir()
+    done = system(["setup", "build"], commands, tree)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_wrong_use(system):
