@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+import roots
 import support
 
 PACKAGING = support.ROOT / "packaging"
@@ -60,11 +61,11 @@ def test_conda():
     recipe = yaml.safe_load((PACKAGING / "conda" / "meta.yaml").read_text().replace("{{ compiler('c') }}", "c-compiler"))
     wanted = recipe["requirements"]
     named = {line.split()[0] for part in ("build", "host") for line in wanted[part]}
-    assert names("conda") & named == named - {"nodejs"}  # for the page
+    assert names("conda") & named == named
     assert libraries("conda") <= {line.split()[0] for line in wanted["host"]}
     assert all(map(is_shell, recipe["build"]["script"] + recipe["test"]["commands"]))
     assert (support.ROOT / recipe["about"]["license_file"]).exists()
-    assert (PACKAGING / "conda" / recipe["source"]["path"]).resolve() == support.ROOT
+    assert (PACKAGING / "conda" / recipe["source"]["url"]).resolve() == support.ROOT / "dist" / f"holotrace-{VERSION}.tar.gz"
 
 
 def test_homebrew():
@@ -74,6 +75,7 @@ def test_homebrew():
         assert subprocess.run(["ruby", "-c"], input=text, text=True, stdout=subprocess.DEVNULL).returncode == 0
     assert len(re.findall(r"^ *(?:class|def) |\bdo$", text, re.M)) == len(re.findall(r"^ *end$", text, re.M))
     assert not [line for line in text.splitlines() if "system" in line and re.search(r"\b\w+: ", line)]
+    assert re.search(r'^  homepage "https://.*"$', text, re.M) and re.search(r'^  sha256 "@SHA256@"$', text, re.M)
     assert names("brew") - {"brew", "install"} <= set(re.findall(r'depends_on "([\w-]+)"', text))
 
 
@@ -101,6 +103,8 @@ def test_container():
         for word in re.sub(r'"[^"]*"', "", line).split():
             name, is_variable, _ = word.partition("=")
             assert re.search(rf"^{name} *\?=" if is_variable else rf"^{name}:", makefile, re.M) or name == "DESTDIR", word
+    ignored = (support.ROOT / ".containerignore").read_text().splitlines()
+    assert {".git", "build*", "dist", "web/node_modules"} <= set(ignored)
     release, = set(re.findall(r"^FROM debian:(\w+)-slim", text, re.M))
     if support.is_sanitized() or not shutil.which("dpkg") or f"VERSION_CODENAME={release}" not in pathlib.Path("/etc/os-release").read_text():
         pytest.skip(f"skipped: not on {release}, whose packages it names")
@@ -114,7 +118,8 @@ def test_container():
 @pytest.mark.skipif(not support.LONG, reason="skipped: compiles everything once more; make nightly does")
 @pytest.mark.skipif(not shutil.which("dh") or os.getuid() != 0, reason="skipped: no debhelper, or not root")
 def test_debian_packages(tmp_path):
-    """Built by dpkg-buildpackage, installed by dpkg into a system of their own, complete, and working there."""
+    """Built by dpkg-buildpackage from the source archive, and working in a system of what they depend on alone; taken away by dpkg
+    they leave nothing."""
     env = dict(support.compiler_environment("/tmp"), DEB_BUILD_OPTIONS="nocheck noopt parallel=2")
     done = subprocess.run([PACKAGING / "build-deb", tmp_path / "out", "-Pnocheck"], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
@@ -122,22 +127,36 @@ def test_debian_packages(tmp_path):
     packages = sorted(path for path in (tmp_path / "out").glob("*.deb") if "dbgsym" not in path.name)
     assert [path.name.split("_")[0] for path in packages] == [
         "holotrace", "libholotrace-dev", "libholotrace0", "python3-holotrace"]
+    check_installed(packages, tmp_path / "system")
     root = tmp_path / "root"
     for folder in ("info", "updates", "triggers"):
         (root / "var/lib/dpkg" / folder).mkdir(parents=True)
     (root / "var/lib/dpkg/status").touch()
-    subprocess.run(["dpkg", f"--root={root}", "--force-depends", "-i", *packages], check=True, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    said = subprocess.run([root / "usr/bin/holotrace", "summary", support.ROOT / "examples/train"], check=True,
-                          stdout=subprocess.PIPE, env=support.environment()).stdout
-    assert said == support.output("summary", support.ROOT / "examples/train")
-    place = root / "usr/lib/python3/dist-packages"
-    code = "import holotrace, sys; print(len(holotrace.open(sys.argv[1]).temporal_breakdown()))"
-    rows = subprocess.run(["/usr/bin/python3", "-c", code, support.ROOT / "examples/ddp"], check=True, stdout=subprocess.PIPE,
-                          cwd=tmp_path, env=support.environment(PYTHONPATH=str(place))).stdout
-    assert rows == b"4\n"
+    for words in (["--unpack", *packages], ["--purge", "holotrace", "python3-holotrace", "libholotrace-dev", "libholotrace0"]):
+        subprocess.run(["dpkg", f"--root={root}", "--force-depends", *words], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        assert (words[0] == "--purge") != bool([path for path in (root / "usr").rglob("*") if path.is_file()])
+
+
+def check_installed(packages, folder):
+    """Dependencies name all that programs, libraries and Python need; the page and the reference are there."""
+    release = re.search(r"^VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(), re.M)[1]
+    arch = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    root = roots.of_debian(folder, release, arch, *packages)
+    if root is None:
+        pytest.skip(f"skipped: packages of Debian {release} cannot be fetched")
+    shutil.copytree(support.ROOT / "examples" / "ddp", root / "ddp")
+    enter = roots.entering(root, ["/usr/bin/holotrace", "version"])
+
+    def output(*words):
+        return subprocess.run([*enter, *words], check=True, stdout=subprocess.PIPE, env={}).stdout
+
+    assert output("/usr/bin/holotrace", "summary", "/ddp", "--no-cache", "--format", "csv") == \
+        (support.ROOT / "tests/golden/ddp/summary.csv").read_bytes()
+    if (support.ROOT / "web" / "node_modules" / ".package-lock.json").exists():
+        assert b"no page" not in output("/usr/bin/holotrace", "version")
+    code = "import holotrace; print(len(holotrace.open('/ddp', cache=False).temporal_breakdown()))"
+    assert output("/usr/bin/python3", "-c", code) == b"4\n"
     libraries_, = (path for path in (root / "usr/lib").iterdir() if (path / "libholotrace.so").exists())
     assert (libraries_ / "pkgconfig" / "holotrace.pc").exists() and (root / "usr/include/holotrace.h").exists()
-    subprocess.run(["dpkg", f"--root={root}", "--force-depends", "--purge", "holotrace", "python3-holotrace",
-                    "libholotrace-dev", "libholotrace0"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert not [path for path in pathlib.Path(root, "usr").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert (root / "usr/share/doc/libholotrace-dev/reference.html").exists()
