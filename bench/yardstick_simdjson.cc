@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * yardstick_simdjson.cc - the rival: simdjson On-Demand walks three keys of every event, on one core.
  *
