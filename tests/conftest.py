@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options and fixtures of all Python tests; helpers are in support.py."""
+import gc
 import os
 import pathlib
 import sys
@@ -9,6 +10,8 @@ import pytest
 # pytest takes seconds to prepare our files, in each of its processes: kept beside them also where Python is told to keep nothing
 sys.dont_write_bytecode = False
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+# documents of traces are a million objects without a cycle, and looking for cycles in them took a sixth of what tests compute
+gc.set_threshold(200_000, 20, 100)
 
 import support  # noqa: E402
 
