@@ -2,7 +2,6 @@
 # `tools/dist source` writes it with the archive's hash beside it: brew install --build-from-source dist/holotrace.rb
 class Holotrace < Formula
   desc "Analyse PyTorch profiler traces, from a native engine"
-  homepage "https://holotrace.dev"
   url "file://#{File.expand_path("holotrace-0.1.0.tar.gz", __dir__)}"
   sha256 "@SHA256@"
   license "Apache-2.0"
