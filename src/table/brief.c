@@ -139,8 +139,8 @@ static bool tell_apart(struct name *names, size_t n, size_t width, struct ht_are
 }
 
 /* The text at its full length and as shorten.h has it. */
-static bool make_one(struct ht_mem *mem, const struct ht_table_pool_text *text, size_t width,
-        struct ht_arena *arena, struct ht_vec *chars, struct name *ret_name)
+static bool make_one(struct ht_mem *mem, const struct ht_table_pool_text *text, const char *unit,
+        size_t width, struct ht_arena *arena, struct ht_vec *chars, struct name *ret_name)
 {
 	if (!ht_show_name(mem, chars, text->text, text->n))
 		return false;
@@ -154,7 +154,7 @@ static bool make_one(struct ht_mem *mem, const struct ht_table_pool_text *text, 
 	char *dst = ht_arena_alloc(arena, chars->n + 5);
 	if (!dst)
 		return false;
-	brief->n = ht_shorten(ret_name->full, ret_name->n_full, width, dst);
+	brief->n = ht_shorten_cell(unit, ret_name->full, ret_name->n_full, width, dst);
 	brief->text = dst;
 	brief->width = ht_utf8_width(dst, brief->n);
 	return true;
@@ -174,7 +174,8 @@ static bool make_all(struct ht_mem *mem, const ht_table *table, size_t column, s
 		if (briefs[id].text)
 			continue;
 		names[n].brief = &briefs[id];
-		if (!make_one(mem, ht_table_pool_at(table, id), width, arena, chars, &names[n]))
+		if (!make_one(mem, ht_table_pool_at(table, id), cells->meta.unit, width, arena,
+		            chars, &names[n]))
 			return false;
 		shortened |= names[n].full != briefs[id].text;
 		n++;

@@ -62,14 +62,14 @@ static void write_header(struct ht_out *out, const ht_table *table)
 }
 
 /* False when out of memory. */
-static bool write_text_cell(
-        struct ht_out *out, struct ht_vec *scratch, const struct ht_table_pool_text *text)
+static bool write_text_cell(struct ht_out *out, struct ht_vec *scratch, const char *unit,
+        const struct ht_table_pool_text *text)
 {
 	scratch->n = 0;
 	if (!ht_vec_reserve(out->ctx->mem, scratch, 1, text->n + 5))
 		return false;
 	char *shown = scratch->data;
-	size_t n = ht_shorten(text->text, text->n, NAME_WIDTH, shown);
+	size_t n = ht_shorten_cell(unit, text->text, text->n, NAME_WIDTH, shown);
 	shown[n] = '\0';
 	ht_out_str(out, "<td class=\"ht-text\"");
 	write_attribute(out, "data-value", text->text);
@@ -104,8 +104,8 @@ static bool write_rows(struct ht_out *out, const ht_table *table, struct ht_vec 
 				ht_out_str(out, "<td class=\"ht-null\">–</td>");
 			else if (cells->meta.type != HT_STR)
 				write_number_cell(out, cells, row);
-			else if (!write_text_cell(
-			                 out, scratch, ht_table_pool_at(table, cells->str[row])))
+			else if (!write_text_cell(out, scratch, cells->meta.unit,
+			                 ht_table_pool_at(table, cells->str[row])))
 				return false;
 		}
 		ht_out_str(out, "</tr>\n");

@@ -266,3 +266,13 @@ size_t ht_shorten(const char *text, size_t n, size_t width, char *dst)
 		n = cut_middle(dst, n, width);
 	return n;
 }
+
+size_t ht_shorten_cell(const char *unit, const char *text, size_t n, size_t width, char *dst)
+{
+	if (!unit || strcmp(unit, HT_UNIT_INNERMOST_FIRST) != 0 || ht_utf8_width(text, n) <= width)
+		return ht_shorten(text, n, width, dst);
+	size_t n_front = ht_utf8_bytes(text, n, width - 1);
+	memcpy(dst, text, n_front);
+	memcpy(dst + n_front, ELLIPSIS, ELLIPSIS_BYTES);
+	return n_front + ELLIPSIS_BYTES;
+}

@@ -62,6 +62,32 @@ static void test_shorten(void **state)
 	}
 }
 
+/* Of stacks that begin with the innermost name it stays, as the last one of others does. */
+static void test_stacks_of_both_orders(void **state)
+{
+	(void)state;
+	static const char stack[] = "aten::mm;aten::linear;train.py(3): f";
+	static const struct {
+		const char *unit;
+		size_t width;
+		const char *want;
+	} cases[] = {
+		{ NULL, 36, stack },
+		{ NULL, 20, "…train.py(3): f" },
+		{ "ns", 20, "…train.py(3): f" },
+		{ HT_UNIT_INNERMOST_FIRST, 36, stack },
+		{ HT_UNIT_INNERMOST_FIRST, 20, "aten::mm;aten::line…" },
+		{ HT_UNIT_INNERMOST_FIRST, 1, "…" },
+	};
+	for (size_t i = 0; i < HT_COUNT(cases); i++) {
+		char buf[64];
+		size_t n =
+		        ht_shorten_cell(cases[i].unit, stack, strlen(stack), cases[i].width, buf);
+		buf[n] = '\0';
+		assert_string_equal(buf, cases[i].want);
+	}
+}
+
 static void test_demangle(void **state)
 {
 	(void)state;
@@ -148,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shorten),
+		cmocka_unit_test(test_stacks_of_both_orders),
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_shorten_anything),
 		cmocka_unit_test(test_shorten_long),

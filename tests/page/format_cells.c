@@ -2,8 +2,8 @@
 /*
  * format_cells.c - values and names as the terminal writes them, for the comparison with the page.
  *
- * Reads lines "TYPE ROLE UNIT VALUE" (numbers), "name WIDTH TEXT", "names WIDTH TEXT TEXT ..." (those of one list), or "student
- * DEGREES"; writes one text per line, or those of a list with tabs between.
+ * Reads lines "TYPE ROLE UNIT VALUE" (numbers), "name WIDTH TEXT", "names UNIT WIDTH TEXT TEXT ..." (those of one list, of a column of
+ * that unit), or "student DEGREES"; writes one text per line, or those of a list with tabs between. A unit of - is none.
  */
 #include "model/numbers/sampling.h"
 #include "table/brief.h"
@@ -67,12 +67,15 @@ static void need(enum ht_status status)
 
 static void write_names(char *line)
 {
-	static const struct ht_column column = { .name = "name", .type = HT_STR };
+	struct ht_column column = { .name = "name", .type = HT_STR };
 	ht_ctx *ctx;
 	ht_table *table;
 	struct ht_arena arena;
 	struct ht_brief *briefs;
 	strtok(line, "\t");
+	column.unit = strtok(NULL, "\t");
+	if (strcmp(column.unit, "-") == 0)
+		column.unit = NULL;
 	size_t width = strtoul(strtok(NULL, "\t"), NULL, 10);
 	need(ht_ctx_new(&ctx));
 	need(ht_table_new(ctx, "", &column, 1, &table));

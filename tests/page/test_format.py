@@ -126,10 +126,10 @@ def test_names_of_a_list_are_those_of_the_terminal(terminal, tmp_path):
         front = "".join(draw.choice(words) for _ in range(draw.randrange(1, 14)))
         back = "".join(draw.choice(words) for _ in range(draw.randrange(0, 14)))
         lists.append(sorted({(front + draw.choice(words) + draw.choice(words) + back).strip() or "x" for _ in range(draw.randrange(2, 7))}))
-    cases = [(names, width) for names in lists for width in (1, 2, 5, 12, 16, 24, 40, 60)]
-    expected = terminal([f"names\t{width}\t" + "\t".join(names) + "\n" for names, width in cases])
+    cases = [(names, width, unit) for names in lists for width in (1, 2, 5, 12, 16, 24, 40, 60) for unit in (None, "frames, innermost first")]
+    expected = terminal([f"names\t{unit or '-'}\t{width}\t" + "\t".join(names) + "\n" for names, width, unit in cases])
     shown = evaluate(tmp_path, 'import { shortNames } from "./ui/brief";\n'
-                               "answer = input.map(([names, width]) => [...shortNames(names, width).values()].join('\\t'));", cases)
+                               "answer = input.map(([names, width, unit]) => [...shortNames(names, width, unit).values()].join('\\t'));", cases)
     wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
     assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:3]}"
 
@@ -164,7 +164,7 @@ def test_names_of_a_list_stay_apart(tmp_path):
 def test_only_the_terminal_reads_mangled_names(terminal, tmp_path):
     """By design: the page has names as the trace does, in which they are found."""
     mangled = "_Z4gemmPfS_"
-    assert terminal([f"names\t40\t{mangled}\n"]) == ["gemm"]
+    assert terminal([f"names\t-\t40\t{mangled}\n"]) == ["gemm"]
     assert evaluate(tmp_path, 'import { shortNames } from "./ui/brief"; answer = [...shortNames([input], 40).values()];', mangled) == [mangled]
 
 

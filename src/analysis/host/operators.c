@@ -16,6 +16,7 @@
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
 #include "model/groups/op_groups.h"
+#include "table/shorten.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	COLUMN(BY##_INPUT_SHAPE, "input_shape", HT_STR, HT_KEY, "shapes of its inputs", NULL)
 #define STACK(COLUMN, BY)                                                                          \
 	COLUMN(BY##_CALL_STACK, "call_stack", HT_STR, HT_KEY,                                      \
-	        "frames around it without addresses of objects, innermost first, ; between", NULL)
+	        "frames around it without addresses of objects, innermost first, ; between",       \
+	        HT_UNIT_INNERMOST_FIRST)
 /* The last columns of every view. */
 #define MEASURES(COLUMN, BY)                                                                       \
 	COLUMN(BY##_CALLS, "calls", HT_I64, HT_MEASURE, "events", NULL)                            \

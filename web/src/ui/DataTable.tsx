@@ -65,7 +65,7 @@ function namesOf(table: Table, shown: Laid[], extra: DataTableProps["extra"]): N
     const room = Math.max(4, Math.floor((width - 21) / CODE_PX));
     const read = column.name === extra?.column ? extra.text : null;
     const texts = new Set(table.rows.flatMap(row => row[index] === null || row[index] === undefined ? [] : [String(row[index])]));
-    names.set(index, read ? new Map([...texts].map(text => [text, visible(read(text))] as const)) : shortNames(texts, room));
+    names.set(index, read ? new Map([...texts].map(text => [text, visible(read(text))] as const)) : shortNames(texts, room, column.unit));
   }
   return names;
 }

@@ -3,7 +3,7 @@
 // is shown by some of its front and the word in which it parts from its neighbour. The terminal reads mangled names besides; here
 // they stay as the trace has them.
 import { visible } from "./format";
-import { shorten } from "./shorten";
+import { shortenCell } from "./shorten";
 
 // Lists narrower than this show the difference only.
 const HEAD_FROM = 14;
@@ -52,12 +52,12 @@ function difference(name: Letters, differsAt: number, max: number): string {
   return front.join("") + gap + name.slice(from, from + room).join("");
 }
 
-export function shortNames(names: Iterable<string>, max: number): Map<string, string> {
+export function shortNames(names: Iterable<string>, max: number, unit: string | null = null): Map<string, string> {
   const shown = new Map<string, string>(), alike = new Map<string, string[]>();
   let shortened = false;
   for (const name of names) {
     if (shown.has(name)) continue;
-    const text = visible(name), short = shorten(text, max), group = alike.get(short);
+    const text = visible(name), short = shortenCell(text, max, unit), group = alike.get(short);
     shortened ||= short !== text;
     shown.set(name, short);
     if (group) group.push(name);

@@ -189,6 +189,14 @@ const encoder = new TextEncoder(), decoder = new TextDecoder();
 const textOf = (text: Bytes): string => decoder.decode(new Uint8Array(text));
 const known = new Map<string, string>();
 
+// Of a column of this unit the front is kept.
+const INNERMOST_FIRST = "frames, innermost first";
+
+export function shortenCell(name: string, max: number, unit: string | null): string {
+  const letters = unit === INNERMOST_FIRST ? [...name] : [];
+  return letters.length > max ? letters.slice(0, max - 1).join("") + "…" : shorten(name, max);
+}
+
 export function shorten(name: string, max: number): string {
   if (name.length <= max) return name;
   const key = `${max} ${name.length > 512 ? "" : name}`;
