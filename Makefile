@@ -140,7 +140,7 @@ bench: ## measure against the yardsticks; prints the table
 dist: ## static programs, source archive and wheels with checksums in dist/, tested
 	@tools/setup dist
 	@$(PYTHON) tools/dist
-	@HOLOTRACE=$(CURDIR)/build-dist/holotrace $(PYTHON) -m pytest -q -rs -p no:cacheprovider tests/dist
+	@HOLOTRACE=$(CURDIR)/build-dist/holotrace $(PYTHON) -m pytest -q -rs -p no:cacheprovider -n 3 --dist load tests/dist
 
 # What is built is installed as it stands: sudo drops CC and CFLAGS, which would be another build, and make's words may be fewer.
 # Only a place that is named here is looked at.
