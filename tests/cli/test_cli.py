@@ -9,7 +9,6 @@ import re
 import select
 import shlex
 import shutil
-import signal
 import struct
 import subprocess
 import termios
