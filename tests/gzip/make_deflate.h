@@ -147,11 +147,14 @@ struct deflate_code {
 
 static inline void deflate_number(struct deflate_code *code)
 {
-	uint16_t next = 0;
-	for (unsigned bits = 1; bits <= 15; bits++, next = (uint16_t)(next << 1))
-		for (unsigned i = 0; i < code->n; i++)
-			if (code->lengths[i] == bits)
-				code->codes[i] = next++;
+	uint16_t n_of[16] = { 0 }, next[17] = { 0 };
+	for (unsigned i = 0; i < code->n; i++)
+		n_of[code->lengths[i]]++;
+	for (unsigned bits = 1; bits <= 15; bits++)
+		next[bits + 1] = (uint16_t)((next[bits] + n_of[bits]) << 1);
+	for (unsigned i = 0; i < code->n; i++)
+		if (code->lengths[i])
+			code->codes[i] = next[code->lengths[i]]++;
 }
 
 /* A code that is used up for the symbols whose lengths are not 0, from a random tree. One symbol gets one bit. */
@@ -355,13 +358,19 @@ static inline void deflate_put_text(struct deflate_out *out, const struct deflat
 	deflate_align(out);
 }
 
+/* Four bits at a time: the remainders of all that they can be. */
 static inline uint32_t deflate_crc(const uint8_t *bytes, size_t n)
 {
-	uint32_t crc = ~(uint32_t)0;
+	uint32_t remainders[16], crc = ~(uint32_t)0;
+	for (uint32_t i = 0; i < 16; i++) {
+		remainders[i] = i;
+		for (int bit = 0; bit < 4; bit++)
+			remainders[i] = remainders[i] >> 1 ^ (remainders[i] & 1 ? 0xedb88320u : 0);
+	}
 	for (size_t i = 0; i < n; i++) {
 		crc ^= bytes[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+		crc = crc >> 4 ^ remainders[crc & 15];
+		crc = crc >> 4 ^ remainders[crc & 15];
 	}
 	return ~crc;
 }

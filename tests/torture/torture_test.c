@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/sink_test_help.h"
 #include "base/status.h"
 #include "holotrace/own.h"
 
@@ -89,25 +90,11 @@ static char et_path[96], et_kineto_path[96], et_out[96];
 static char dir[64], npu[96], plain[96], gz[96], zst[96], folder[96], cache_dir[96], out_json[96],
         out_gz[96];
 
-/* A scenario does one job with a context and appends what it found to text. */
+/* A scenario does one job with a context and writes what it found. */
 struct scenario {
 	const char *name;
 	enum ht_status (*run)(ht_ctx *ctx, struct ht_sink *sink);
 };
-
-struct text {
-	char *bytes;
-	size_t n;
-};
-
-static bool append(void *user, const void *bytes, size_t n)
-{
-	struct text *text = user;
-	text->bytes = realloc(text->bytes, text->n + n + 1);
-	memcpy(text->bytes + text->n, bytes, n);
-	text->n += n;
-	return true;
-}
 
 static enum ht_status open_dump(
         ht_ctx *ctx, const char *path, const char *cache, struct ht_sink *sink)
@@ -448,13 +435,13 @@ static const char *const fault_names[] = { "allocation", "I/O operation" };
 
 /* One run with the n-th operation failing. False when the run ended before it. */
 static bool run_once(const struct scenario *scenario, enum fault fault, long long n,
-        const struct text *reference)
+        const struct memory_sink *reference)
 {
 	ht_ctx *ctx;
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	ht_ctx_set_jobs(ctx, 1);
-	struct text text = { 0 };
-	struct ht_sink sink = { append, &text };
+	struct memory_sink text = { 0 };
+	struct ht_sink sink = { memory_write, &text };
 	atomic_llong *fuse = fault == FAULT_MEMORY ? &ctx->mem->fail_in : &ctx->fail_io_in;
 	atomic_store(fuse, n);
 	enum ht_status status = scenario->run(ctx, &sink);
@@ -467,7 +454,7 @@ static bool run_once(const struct scenario *scenario, enum fault fault, long lon
 			        fault_names[fault], n, ht_status_name(status),
 			        message ? message : "missing");
 	} else if (text.n != reference->n ||
-	           (text.n && memcmp(text.bytes, reference->bytes, text.n))) {
+	           (text.n && memcmp(text.data, reference->data, text.n))) {
 		fail_msg("%s: %s %lld failed, was hidden and changed the result", scenario->name,
 		        fault_names[fault], n);
 	}
@@ -477,7 +464,7 @@ static bool run_once(const struct scenario *scenario, enum fault fault, long lon
 		fail_msg("%s, %s %lld: %llu bytes leak", scenario->name, fault_names[fault], n,
 		        (unsigned long long)now);
 	ht_ctx_free(ctx);
-	free(text.bytes);
+	free(text.data);
 	/* files of a set have contexts of their own: there the fuse above may look untouched */
 	return struck || status != HT_OK;
 }
@@ -487,8 +474,8 @@ static void torture(enum fault fault)
 	for (size_t i = 0; i < HT_COUNT(scenarios); i++) {
 		const struct scenario *scenario = &scenarios[i];
 		ht_ctx *ctx;
-		struct text reference = { 0 };
-		struct ht_sink sink = { append, &reference };
+		struct memory_sink reference = { 0 };
+		struct ht_sink sink = { memory_write, &reference };
 		assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 		ht_ctx_set_jobs(ctx, 1);
 		enum ht_status status = scenario->run(ctx, &sink);
@@ -499,7 +486,7 @@ static void torture(enum fault fault)
 		long long n = 1, one_by_one = few ? 80 : 400, part = few ? 12 : 32;
 		while (run_once(scenario, fault, n, &reference))
 			n += full || n < one_by_one ? 1 : n / part + (long long)i % 5;
-		free(reference.bytes);
+		free(reference.data);
 	}
 }
 
