@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 const require = createRequire(new URL("../../web/package.json", import.meta.url));
 export const { chromium } = require("playwright-core");
-const axe = require("axe-core");
+const axe = require("axe-core/axe.min.js");
 
 export const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
 export const ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -14,9 +14,39 @@ export const LONG = Boolean(process.env.HOLOTRACE_LONG);
 // The other theme has other colours and nothing else: what is done with a page is done in one, and violationsOfBoth looks at the colours.
 export const THEMES = LONG ? ["light", "dark"] : ["light"];
 
-// The Chromium that the tests keep (keep.mjs), where they say which, or one of its own. What a script opens is closed with it.
+const start = (...more) => chromium.launch({ executablePath: EXECUTABLE, args: [...ARGS, ...more] });
+
+// One Chromium for all that launch it from now on (keep.mjs), with one context and one renderer, which an empty page keeps: to start another,
+// and to compile the page anew in it, takes longer than most of what is done with a page. It is spoken to through its pipe: what is said to a
+// connection of its own is packed, an axe of a megabyte for each page.
+let kept = null;
+export async function keep() {
+  const browser = await start("--renderer-process-limit=1");
+  kept = await browser.newContext();
+  const page = await kept.newPage();
+  await page.route("http://127.0.0.1/", route => route.fulfill({ body: "" }));
+  await page.goto("http://127.0.0.1/");
+  return browser;
+}
+
+async function newPage({ viewport = null, colorScheme = null } = {}) {
+  const page = await kept.newPage();
+  if (viewport) await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
+  return page;
+}
+
+// The Chromium that is kept, or one of its own. What a script opens is closed with it.
 export function launch() {
-  return process.env.KEPT ? chromium.connectOverCDP(process.env.KEPT) : chromium.launch({ executablePath: EXECUTABLE, args: ARGS });
+  return kept ? { newPage, close: () => Promise.all([kept.clearPermissions(), ...kept.pages().slice(1).map(page => page.close())]) } : start();
+}
+
+// What another script left at this address: a page begins with nothing.
+async function forget(page, url) {
+  await page.context().clearCookies();
+  const client = await page.context().newCDPSession(page);
+  await client.send("Storage.clearDataForOrigin", { origin: new URL(url).origin, storageTypes: "local_storage" });
+  await client.detach();
 }
 
 // Runs in every page before its own code: what is asked for and not answered yet. News of runs are asked for all the
@@ -49,15 +79,19 @@ function countRequests() {
 // Two frames: what a click or an address changes is drawn by then.
 export const frames = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-// Nothing is asked for any more, also after what came was drawn.
+// Nothing is asked for any more, also after what came was drawn, three times.
 export async function quiet(page, timeout = 30000) {
-  const end = Date.now() + timeout;
-  for (let rounds = 0; rounds < 3; rounds++) {
-    await frames(page);
-    const open = await page.evaluate(() => [...globalThis.asked].map(mark => mark.name));
-    if (open.length > 0) rounds = -1;
-    if (Date.now() > end) throw new Error(`still asked for: ${open}`);
-  }
+  const open = await page.evaluate(async ms => {
+    const end = Date.now() + ms, frame = () => new Promise(done => requestAnimationFrame(done));
+    for (let rounds = 0; rounds < 3; rounds++) {
+      await frame();
+      await frame();
+      if (globalThis.asked.size > 0) rounds = -1;
+      if (Date.now() > end) return [...globalThis.asked].map(mark => mark.name);
+    }
+    return null;
+  }, timeout);
+  if (open) throw new Error(`still asked for: ${open}`);
 }
 
 // A page; what it reports as errors, and each request that is not for its own file, goes into `errors`.
@@ -71,6 +105,7 @@ export async function open(browser, url, { width = 1280, height = 900, theme = "
       errors.push(`request to ${request.url()}`);
   });
   await page.addInitScript(countRequests);
+  if (kept) await forget(page, url);
   await page.goto(url);
   return { page, errors };
 }

@@ -66,9 +66,9 @@ def test_both_dark_themes_are_one():
 
 
 @needs_node
-def test_contrast_of_names(tmp_path):
+def test_contrast_of_names():
     names = [f"kernel_{i}" for i in range(400)]
-    found = evaluate(tmp_path, 'import { CLASSES, nameHue, nameText } from "./ui/colors";\n'
+    found = evaluate('import { CLASSES, nameHue, nameText } from "./ui/colors";\n'
                                "answer = CLASSES.map(cls => [cls, nameText(cls), input.map(name => nameHue(name, cls))]);",
                      names)
     for cls, text, hues in found:

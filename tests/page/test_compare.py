@@ -83,7 +83,7 @@ def test_ranks_without_waiting(runs):
 
 
 @needs_node
-def test_rows_of_both_are_matched_by_their_keys(tmp_path):
+def test_rows_of_both_are_matched_by_their_keys():
     """The first time that is measured, beside that of the baseline; rows that only one has, and tables whose keys repeat."""
     source = """import { withBaseline } from "./app/baseline";
 const table = (rows: any[]): any => ({ title: "", method: "", notes: [], hidden: 0, bar: null, rows, columns: [
@@ -91,29 +91,29 @@ const table = (rows: any[]): any => ({ title: "", method: "", notes: [], hidden:
   { name: "total_ns", type: "duration", unit: "ns", role: "measure", sentence: "time" }] });
 const both = withBaseline(table([["a", 1, 30], ["b", 2, 5]]), table([["c", 9, 9], ["a", 1, 20]]));
 answer = [both?.table.columns.map((one: any) => one.name), both?.table.rows, withBaseline(table([["a", 1, 1], ["a", 2, 2]]), table([["a", 1, 1]]))];"""
-    columns, rows, twice = evaluate(tmp_path, source, None)
+    columns, rows, twice = evaluate(source, None)
     assert columns == ["name", "calls", "total_ns", "baseline", "change"]
     assert rows == [["a", 1, 30, 20, 10], ["b", 2, 5, None, None]] and twice is None
 
 
 @needs_node
-def test_runs_of_other_numbers_of_steps_are_compared_by_the_mean(tmp_path):
+def test_runs_of_other_numbers_of_steps_are_compared_by_the_mean():
     """Rank 0 has steps of 10 and 20, rank 1 one of 30 whose waiting is not known."""
     source = """import { meanByRank } from "./views/both"; import { Rows } from "./app/rows";
 const columns = ["rank", "step", "step_ns", "exposed_wait_ns"].map(name => ({ name, type: "int64", unit: null, role: "key", sentence: "" }));
 answer = meanByRank(new Rows({ title: "", method: "", notes: [], hidden: 0, bar: null, columns, rows: input } as any)).table.rows;"""
-    assert evaluate(tmp_path, source, [[0, 3, 10, 4], [1, 3, 30, None], [0, 4, 20, 8]]) == [[0, None, 15, 6], [1, None, 30, None]]
+    assert evaluate(source, [[0, 3, 10, 4], [1, 3, 30, None], [0, 4, 20, 8]]) == [[0, None, 15, 6], [1, None, 30, None]]
 
 
 @needs_node
-def test_the_axis_of_both(tmp_path):
+def test_the_axis_of_both():
     """The start of a step on its first rank is where both are aligned; without a step in common their first events are."""
     source = """import { commonSteps, shiftOf } from "./timeline/Baseline";
 const step = (rank: number, name: string, start_ns: number) => ({ rank, name, start_ns, end_ns: start_ns + 50 });
 const tracks = (from_ns: number, steps: any[]): any => ({ from_ns, steps });
 const one = tracks(5, [step(0, "3", 100), step(1, "3", 90), step(0, "4", 200)]), other = tracks(0, [step(0, "3", 1000), step(0, "4", 1400)]);
 answer = [commonSteps(one.steps, other.steps), shiftOf(one, other, "3"), shiftOf(one, other, "4"), shiftOf(one, other, "9"), shiftOf(one, other, undefined)];"""
-    assert evaluate(tmp_path, source, None) == [["3", "4"], -910, -1200, 5, 5]
+    assert evaluate(source, None) == [["3", "4"], -910, -1200, 5, 5]
 
 
 @needs_browser

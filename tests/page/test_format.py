@@ -90,7 +90,7 @@ def numbers():
 
 
 @needs_node
-def test_numbers_are_those_of_the_terminal(terminal, tmp_path):
+def test_numbers_are_those_of_the_terminal(terminal):
     cases = list(numbers())
     expected = terminal([f"{kind}\t{role}\t{unit or '-'}\t{value}\n" for kind, role, unit, value in cases])
     sent = []
@@ -98,24 +98,24 @@ def test_numbers_are_those_of_the_terminal(terminal, tmp_path):
         number = float(value) if kind in ("float64", "ratio", "duration_float") else int(value)
         sent.append([{"type": kind, "role": role, "unit": unit},
                      number if abs(number) <= 2**53 or isinstance(number, float) else value])
-    shown = evaluate(tmp_path, 'import { human } from "./ui/format";\n'
+    shown = evaluate('import { human } from "./ui/format";\n'
                                "answer = input.map(([column, value]) => human(value, column));", sent)
     wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
     assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:5]}"
 
 
 @needs_node
-def test_names_are_shortened_as_in_the_terminal(terminal, tmp_path):
+def test_names_are_shortened_as_in_the_terminal(terminal):
     cases = [(name, width) for name in [*NAMES, *LONG, *made_names(34, 900)] for width in (1, 2, 5, 11, 12, 20, 33, 48, 80)]
     expected = terminal([f"name\t{width}\t{name}\n" for name, width in cases])
-    shown = evaluate(tmp_path, 'import { shortName } from "./ui/format";\n'
+    shown = evaluate('import { shortName } from "./ui/format";\n'
                                "answer = input.map(([name, width]) => shortName(name, width));", cases)
     wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
     assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:5]}"
 
 
 @needs_node
-def test_names_of_a_list_are_those_of_the_terminal(terminal, tmp_path):
+def test_names_of_a_list_are_those_of_the_terminal(terminal):
     """Lists with long fronts in common, of real names and random ones, and of those that differ in nothing else than what is not shown."""
     draw = random.Random(56)
     words = ["void ", "at::native::", "(anonymous namespace)", "gemm", "_", "<", ">", "(int)", "::", ":", "128x64", "Functor", "f32", ", ", "a", ";", "é", "ê", "\uff5e", "\U0001f40d",
@@ -128,29 +128,29 @@ def test_names_of_a_list_are_those_of_the_terminal(terminal, tmp_path):
         lists.append(sorted({(front + draw.choice(words) + draw.choice(words) + back).strip() or "x" for _ in range(draw.randrange(2, 7))}))
     cases = [(names, width, unit) for names in lists for width in (1, 2, 5, 12, 16, 24, 40, 60) for unit in (None, "frames, innermost first")]
     expected = terminal([f"names\t{unit or '-'}\t{width}\t" + "\t".join(names) + "\n" for names, width, unit in cases])
-    shown = evaluate(tmp_path, 'import { shortNames } from "./ui/brief";\n'
+    shown = evaluate('import { shortNames } from "./ui/brief";\n'
                                "answer = input.map(([names, width, unit]) => [...shortNames(names, width, unit).values()].join('\\t'));", cases)
     wrong = [(case, mine, theirs) for case, mine, theirs in zip(cases, shown, expected) if mine != theirs]
     assert len(shown) == len(expected) and not wrong, f"{len(wrong)} of {len(cases)} differ: {wrong[:3]}"
 
 
 @needs_node
-def test_intervals_are_students(terminal, tmp_path):
+def test_intervals_are_students(terminal):
     """As many degrees of freedom as the page asks for, and some more."""
     degrees = range(1, 41)
     wanted = terminal([f"student\t{df}\n" for df in degrees])
-    reach = evaluate(tmp_path, 'import { t95 } from "./app/noise"; answer = input.map(t95);', list(degrees))
+    reach = evaluate('import { t95 } from "./app/noise"; answer = input.map(t95);', list(degrees))
     assert reach == pytest.approx([float(one) for one in wanted], rel=1e-12)
 
 
 @needs_node
-def test_names_of_a_list_stay_apart(tmp_path):
+def test_names_of_a_list_stay_apart():
     """Of the same length and shorter than each other by a middle that all tools cut."""
     front, back = "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_", "_stage3_warpsize1x4x1_ffma_aligna4_alignc4_execute_kernel__5x_cublas"
     tiles = ["tilesize256x128x8", "tilesize64x64x8", "tilesize32x32x8", "tilesize32x128x8"]
     names = [front + tile + back for tile in tiles] + ["aten::mm", "void at::native::f<int>(int)"]
     widths = (16, 24, 40, 60)
-    shown = evaluate(tmp_path, 'import { shortNames } from "./ui/brief";\n'
+    shown = evaluate('import { shortNames } from "./ui/brief";\n'
                                "answer = input.widths.map(width => [...shortNames(input.names, width)]);", {"names": names, "widths": widths})
     for width, pairs in zip(widths, shown):
         assert [name for name, _ in pairs] == names
@@ -161,16 +161,16 @@ def test_names_of_a_list_stay_apart(tmp_path):
 
 
 @needs_node
-def test_only_the_terminal_reads_mangled_names(terminal, tmp_path):
+def test_only_the_terminal_reads_mangled_names(terminal):
     """By design: the page has names as the trace does, in which they are found."""
     mangled = "_Z4gemmPfS_"
     assert terminal([f"names\t-\t40\t{mangled}\n"]) == ["gemm"]
-    assert evaluate(tmp_path, 'import { shortNames } from "./ui/brief"; answer = [...shortNames([input], 40).values()];', mangled) == [mangled]
+    assert evaluate('import { shortNames } from "./ui/brief"; answer = [...shortNames([input], 40).values()];', mangled) == [mangled]
 
 
 @needs_node
-def test_absent_values_and_words(tmp_path):
-    text = evaluate(tmp_path, 'import { exact, human, nsText, shortName } from "./ui/format";\n'
+def test_absent_values_and_words():
+    text = evaluate('import { exact, human, nsText, shortName } from "./ui/format";\n'
                     "answer = [human(null, {type: 'duration', unit: 'ns'}), human(NaN, {type: 'ratio', unit: null}),"
                     "human(true, {type: 'bool', unit: null}), human(false, {type: 'bool', unit: null}),"
                     "human('0:17', {type: 'event', unit: null}), exact(41234567, {type: 'duration', unit: 'ns'}),"
@@ -183,7 +183,7 @@ def test_absent_values_and_words(tmp_path):
 
 
 @needs_node
-def test_headings_are_those_of_the_terminal(tmp_path):
+def test_headings_are_those_of_the_terminal():
     """One place makes them: the text's headings and what it leaves out, the columns of JSON, the page, and Python."""
     diff = support.ROOT / "examples" / "diff"
     for verb, runs in (("diff", [diff / "control", diff / "test"]), ("steps", [support.ROOT / "examples" / "straggler"])):
@@ -197,12 +197,12 @@ def test_headings_are_those_of_the_terminal(tmp_path):
         assert (verb == "diff") == bool(left_out)
         if left_out:
             assert {"baseline_count", "this_run_count"} <= set(left_out[1].split(", ")) <= set(labels)
-        shown = evaluate(tmp_path, 'import { label } from "./ui/format"; answer = input.map(label);', table["columns"])
+        shown = evaluate('import { label } from "./ui/format"; answer = input.map(label);', table["columns"])
         assert shown == [label.replace("_", " ") for label in labels]
 
 
 @needs_node
-def test_headings_leave_units_to_the_cells(tmp_path):
+def test_headings_leave_units_to_the_cells():
     columns = [
         ({"name": "algbw_gb_per_s", "label": "algbw_gb_per_s", "type": "float64", "unit": "GB/s"}, "algbw"),
         ({"name": "mean_gbps", "label": "mean_gbps", "type": "float64", "unit": "GB/s"}, "mean"),
@@ -214,4 +214,4 @@ def test_headings_leave_units_to_the_cells(tmp_path):
     ]
     source = """import { label } from "./ui/format";
 answer = input.map((column: any) => label(column));"""
-    assert evaluate(tmp_path, source, [column for column, _ in columns]) == [heading for _, heading in columns]
+    assert evaluate(source, [column for column, _ in columns]) == [heading for _, heading in columns]

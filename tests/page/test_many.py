@@ -59,7 +59,7 @@ def test_hundreds_of_steps_and_ranks(tmp_path):
 
 @needs_node
 @pytest.mark.parametrize("n, room", [(400, 300), (400, 1200), (401, 640), (37, 20), (8, 300)])
-def test_bins(tmp_path, n, room):
+def test_bins(n, room):
     """Bars of bins are as high as the mean of what is in them; least, median and most are those of the wholes; the unknown is not zero."""
     rand = random.Random(n)
     parts = [[None if rand.random() < 0.2 else rand.randint(0, 1000) for _ in range(n)] for _ in range(3)]
@@ -69,7 +69,7 @@ def test_bins(tmp_path, n, room):
 const series = input.parts.map((values: any, i: number) => ({ name: String(i), color: "", values }));
 answer = { bars: binBars(input.names, series, input.room, 5, 8), cells: binCells(input.names, input.parts, input.room, 3) };"""
     names = [f"step {i}" for i in range(n)]
-    said = evaluate(tmp_path, source, {"parts": parts, "names": names, "room": room})
+    said = evaluate(source, {"parts": parts, "names": names, "room": room})
     bars, cells = said["bars"], said["cells"]
     k = bars["k"]
     assert (k == 1) == (n * 5 <= room) and (k == 1 or len(bars["names"]) * 8 <= room)

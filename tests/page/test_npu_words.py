@@ -38,17 +38,17 @@ def look(source, tmp_path):
 
 
 @needs_node
-def test_words_of_the_engine(tmp_path):
+def test_words_of_the_engine():
     """Each of its list, alone or in the plural, and no part of another word."""
     words = re.findall(r'^NPU_WORD\("([^"]+)", "([^"]+)"\)$', (support.ROOT / "src" / "registry" / "npu_words.def").read_text(), re.M)
     assert ("GPU", "NPU") in words
     cases = [(f"of {a}x, ({a}) it", f"of {b}x, ({b}) it") if a.endswith(".") else (f"{a}, no {a}x but {a}s.", f"{b}, no {a}x but {b}s.") for a, b in words]
-    said = evaluate(tmp_path, 'import { npuWords } from "./ui/npu"; answer = input.map(npuWords);', [case for case, _ in cases])
+    said = evaluate('import { npuWords } from "./ui/npu"; answer = input.map(npuWords);', [case for case, _ in cases])
     assert said == [wanted for _, wanted in cases]
 
 
 @needs_node
-def test_tasks_of_hccl_are_communication(tmp_path):
+def test_tasks_of_hccl_are_communication():
     """Of two tracks of rank 0, the first of the layer communication: its copy and its wait, which is all wait, are; what is known stays."""
     source = """
     import { markHccl } from "./timeline/hccl";
@@ -56,11 +56,11 @@ def test_tasks_of_hccl_are_communication(tmp_path):
       name: new Uint32Array([1, 2, 1, 2]), start: new Float64Array([0, 10, 20, 30]), end: new Float64Array([5, 17, 21, 31]), work: new Uint8Array([255, 255, 2, 255]) } as any;
     markHccl([{ rank: 0, track: 4, layer: "communication" }, { rank: 0, track: 5, layer: "hardware" }, { rank: 1, track: 5, layer: "communication" }])(0, tile, new Map([[1, "Memcpy"], [2, "Notify_Wait"]]));
     answer = { work: [...tile.work], wait: [...tile.wait] };"""
-    assert evaluate(tmp_path, source, None) == {"work": [1, 1, 2, 255], "wait": [[1, 7]]}
+    assert evaluate(source, None) == {"work": [1, 1, 2, 255], "wait": [[1, 7]]}
 
 
 @needs_node
-def test_cores_have_the_colour_of_what_they_do(tmp_path):
+def test_cores_have_the_colour_of_what_they_do():
     source = """
     import { Rows } from "./app/rows"; import { coreParts } from "./views/cores";
     const column = (name: string) => ({ name, type: "string", unit: null, role: "key", sentence: "" });
@@ -68,7 +68,7 @@ def test_cores_have_the_colour_of_what_they_do(tmp_path):
     wanted = [["HCCL", "HCCL", "var(--communication)"], ["COMMUNICATION", "HCCL", "var(--communication)"], ["AI_CORE", "AI Core (Cube)", "var(--compute)"],
               ["AI_VECTOR_CORE", "AI Vector Core", "var(--python)"], ["MIX_AIC", "mixed, mostly Cube", "var(--compute)"], ["AI_CPU", "AI CPU", "var(--host)"],
               ["tensor cores", "tensor cores", "var(--compute)"], ["other cores", "other cores", "var(--host)"]]
-    assert evaluate(tmp_path, source, [core for core, _, _ in wanted]) == [[name, color] for _, name, color in wanted]
+    assert evaluate(source, [core for core, _, _ in wanted]) == [[name, color] for _, name, color in wanted]
 
 
 def test_a_small_run(tmp_path):

@@ -17,7 +17,7 @@ OTHER = "iteration 1 loss: 10.0\niteration 2 loss: 9.75\niteration 3 loss: 9\nit
 
 
 @needs_node
-def test_losses_of_logs(tmp_path):
+def test_losses_of_logs():
     """The first whole number behind one word and the number in the first word behind the other, in one line; a line without either is none.
     Differences at iterations 1, 2, 4: 10 - 10.73, 9.75 - 9.5, 0 - 8; over the first 0.73 / 10.73, 0.25 / 9.5, 1; of a loss of 0 nothing."""
     source = """
@@ -28,7 +28,7 @@ def test_losses_of_logs(tmp_path):
       normal: differences(a, b, "normal"), absolute: differences(a, b, "absolute"), relative: differences(a, b, "relative"),
       back: differences(b, a, "relative"), table: lossTable([{ name: "a", losses: a }, { name: "b", losses: b }]).rows,
       names: [freeName("x", ["x", "x (1)"]), freeName("y", ["x"])] };"""
-    answer = evaluate(tmp_path, source, {"a": MEGATRON, "b": OTHER})
+    answer = evaluate(source, {"a": MEGATRON, "b": OTHER})
     assert answer["a"] == [[1, 10.73], [2, 9.5], [4, 8]] and answer["b"] == [[1, 10], [2, 9.75], [3, 9], [4, 0]]
     assert answer["step"] == [[7, -5]] and answer["none"] == []
     assert [at for at, _ in answer["normal"]] == [1, 2, 4]
@@ -41,7 +41,7 @@ def test_losses_of_logs(tmp_path):
 
 
 @needs_node
-def test_names_of_hooks(tmp_path):
+def test_names_of_hooks():
     source = 'import { hookOf, hookPaths } from "./views/hooks"; answer = { hooks: input.map(hookOf), paths: hookPaths([' \
              '{ stack: "a;[pl][profile]x;b;[pl][profile]y;c", self: 3 }, { stack: "[pl][profile]x;[pl][profile]y", self: 4 }, { stack: "q", self: 9 }]) };'
     hooks = {
@@ -52,7 +52,7 @@ def test_names_of_hooks(tmp_path):
         "[pl][profile][_TrainingEpochLoop].train_dataloader_next": {"owner": "TrainingEpochLoop", "name": "train_dataloader_next"},
         "[pl][module]torch.nn.Linear: fc": None,
     }
-    answer = evaluate(tmp_path, source, list(hooks))
+    answer = evaluate(source, list(hooks))
     assert answer["hooks"] == list(hooks.values())
     assert answer["paths"] == [{"path": ["[pl][profile]x", "[pl][profile]y"], "self": 7}]
 

@@ -66,17 +66,17 @@ def test_a_provisional_verdict_says_so(tmp_path):
 
 
 @needs_node
-def test_pace(tmp_path):
+def test_pace():
     """60 MB in 2 s are 30 MB/s, and 90 MB more take 3 s; of a moment, or without progress, nothing is known."""
     source = """import { paceText, rateOf } from "./app/progress";
 answer = { rate: rateOf([{ at: 1000, done: 10e6 }, { at: 2000, done: 30e6 }, { at: 3000, done: 70e6 }]), soon: rateOf([{ at: 0, done: 0 }, { at: 500, done: 1e6 }]),
   still: rateOf([{ at: 0, done: 5 }, { at: 9000, done: 5 }]), text: paceText(30e6, 90e6), end: paceText(30e6, 1e6), none: paceText(null, 90e6) };"""
-    said = evaluate(tmp_path, source, {})
+    said = evaluate(source, {})
     assert said == {"rate": 30e6, "soon": None, "still": None, "text": "30.0 MB/s, 3.00 s left", "end": "30.0 MB/s, less than 1 s left", "none": ""}
 
 
 @needs_node
-def test_cells_that_share_a_pixel(tmp_path):
+def test_cells_that_share_a_pixel():
     """Six rows by four columns on three by two pixels: each pixel has the largest of its four cells; closer, a cell has pixels of its own. What is unknown is not
     drawn; paler is a quarter as strong."""
     values = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 0, 0, 0], [0, 0, 0, None], [None, None, 1, 1], [None, None, 1, 1]]
@@ -86,7 +86,7 @@ const grid = { rows: ["a", "b", "c", "d", "e", "f"], columns: ["0", "1", "2", "3
   faint: Uint8Array.from(input.values.flat().map((v: any) => (v === 7 ? 1 : 0))) };
 const drawn = (view: any, w: number, h: number) => { const out = new Uint32Array(w * h); shade(grid, view, w, h, 8, colors, out); return [...out]; };
 answer = { whole: drawn(wholeOf(grid), 2, 3), close: drawn({ r0: 1, r1: 2, c0: 2, c1: 4 }, 4, 2), zoomed: zoomed(wholeOf(grid), 0.5, 6, 0, grid), out: zoomed({ r0: 1, r1: 3, c0: 1, c1: 2 }, 100, 2, 1, grid) };"""
-    said = evaluate(tmp_path, source, {"values": values})
+    said = evaluate(source, {"values": values})
     level = lambda value, share=1: round(share * value / 8 * 255) + 1
     assert said["whole"] == [level(5), level(7, 0.25), level(8), level(0), 0, level(1)]
     assert said["close"] == [level(6), level(6), level(7, 0.25), level(7, 0.25)] * 2

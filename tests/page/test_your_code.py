@@ -15,7 +15,7 @@ VSCODE = "vscode://file/{file}:{line}"
 
 
 @needs_node
-def test_addresses_that_open_a_line(tmp_path):
+def test_addresses_that_open_a_line():
     """None without an editor, a line or a folder that finds the file; never one that would run in the page."""
     source = 'import { editorLink } from "./app/editor"; answer = input.map(([s, template, root]: any) => editorLink(s, { template, root }));'
     cases = [
@@ -33,29 +33,29 @@ def test_addresses_that_open_a_line(tmp_path):
         (["/a.py(1): f", "data://text/html,{file}", ""], None),
         (["/a.py(1): f", "{file}", ""], None),
     ]
-    assert evaluate(tmp_path, source, [case for case, _ in cases]) == [wanted for _, wanted in cases]
+    assert evaluate(source, [case for case, _ in cases]) == [wanted for _, wanted in cases]
 
 
 @needs_node
-def test_frames(tmp_path):
+def test_frames():
     """Whose a frame is, as the test below asks the engine; addresses go as they do in operators --by stack."""
     source = ('import { framesOf, isOwn, ownFrame } from "./app/frames"; '
               'answer = { own: input.frames.map(isOwn), of: framesOf(input.stack), first: ownFrame(framesOf(input.stack)) };')
     stack = "<method f of Op object at 0x7f31c0>;\r\ntorch/a.py(1): g;\r\ntrain.py(3): step;main.py(1): <module>"
-    answer = evaluate(tmp_path, source, {"frames": list(OWN), "stack": stack})
+    answer = evaluate(source, {"frames": list(OWN), "stack": stack})
     assert dict(zip(OWN, answer["own"])) == OWN
     assert answer["of"] == ["<method f of Op object>", "torch/a.py(1): g", "train.py(3): step", "main.py(1): <module>"]
     assert answer["first"] == "train.py(3): step"
 
 
 @needs_node
-def test_standard_modules(tmp_path):
+def test_standard_modules():
     """All of the list, which the engine searches by halves."""
     text = (support.ROOT / "src" / "model" / "origin" / "standard_modules.def").read_text()
     modules = re.findall(r'^STANDARD_MODULE\("(\w+)"\)$', text, re.M)
     assert modules == sorted(set(modules)) and {"abc", "typing", "zipfile"} <= set(modules)
     frames = [f"{module}{rest}" for module in modules for rest in (".py(1): f", "/a.py(2): g", "\\a.py(3): g", "_own.py(4): f")]
-    own = evaluate(tmp_path, 'import { isOwn } from "./app/frames"; answer = input.map(isOwn);', frames)
+    own = evaluate('import { isOwn } from "./app/frames"; answer = input.map(isOwn);', frames)
     assert own == ["_own" in frame for frame in frames]
 
 

@@ -6,7 +6,6 @@ import pathlib
 import select
 import shutil
 import subprocess
-import tempfile
 
 import pytest
 
@@ -28,8 +27,7 @@ class Keeper:
     """One Node and one Chromium for all scripts of a process of tests (keep.mjs), started anew when one hangs."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="holotrace-chromium-", ignore_cleanup_errors=True)
-        self.process = subprocess.Popen([NODE, HERE / "keep.mjs", self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([NODE, HERE / "keep.mjs"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         env=support.environment(CHROMIUM=CHROMIUM))
 
     def ask(self, question, timeout):
@@ -48,7 +46,6 @@ class Keeper:
             self.process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
             self.process.kill()
-        self.folder.cleanup()
 
 
 _kept = []
@@ -60,16 +57,21 @@ def end_keeper():
         _kept.pop().end()
 
 
-def drive(script, *args, timeout=600):
-    """Run a script of this folder in Node, with Chromium; what it prints. It fails by what it throws."""
+def ask(question, timeout):
+    """The answer of the keeper; what was thrown fails here."""
     if not _kept:
         _kept.append(Keeper())
-    answer = _kept[0].ask({"script": script, "args": [str(arg) for arg in args]}, timeout)
+    answer = _kept[0].ask(question, timeout)
     if answer is None:
         end_keeper()
-        raise AssertionError(f"{script} did not end in {timeout} s, or ended Node")
+        raise AssertionError(f"{question.get('script', 'a module')} did not end in {timeout} s, or ended Node")
     assert answer["problem"] is None, answer["problem"] + "\n" + answer["said"]
-    return answer["said"]
+    return answer
+
+
+def drive(script, *args, timeout=600):
+    """Run a script of this folder in Node, with Chromium; what it prints."""
+    return ask({"script": script, "args": [str(arg) for arg in args]}, timeout)["said"]
 
 
 def has_page():
@@ -77,17 +79,7 @@ def has_page():
     return support.output("version").rstrip().endswith(b", page")
 
 
-def evaluate(tmp_path, source, value):
-    """Run TypeScript that sets `answer` from `input`; imports are relative to web/src. Answers JSON."""
-    # through a pipe: a file beside the sources would be one of them to tests that look at all
-    text = "declare const input: any; let answer: any;\n" + source + "\nprocess.stdout.write(JSON.stringify(answer));\n"
-    subprocess.run([NODE, WEB / "node_modules" / "esbuild" / "bin" / "esbuild", "--loader=ts", "--loader:.def=text", "--bundle", "--format=esm",
-                    "--platform=node", "--log-level=error", f"--outfile={tmp_path / 'module.mjs'}"], check=True, cwd=WEB / "src", input=text, text=True)
-    data = tmp_path / "input.json"
-    data.write_text(json.dumps(value))
-    run = tmp_path / "run.mjs"
-    run.write_text('import { readFileSync } from "node:fs";\n'
-                   f"globalThis.input = JSON.parse(readFileSync({json.dumps(str(data))}, 'utf8'));\n"
-                   f"await import({json.dumps((tmp_path / 'module.mjs').as_uri())});\n")
-    done = subprocess.run([NODE, run], stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
+def evaluate(source, value):
+    """Run TypeScript that sets `answer` from `input`; imports are relative to web/src."""
+    source = "declare const input: any; export let answer: any;\n" + source
+    return ask({"source": source, "input": value}, 60)["answer"]
