@@ -502,7 +502,8 @@ static enum ht_status time_ops(struct facts *f, const struct ht_op_tree *tree, s
 	return HT_OK;
 }
 
-/* The lowest operators that could run on tensor cores: none inside them could. Kernels alone count. */
+/* The lowest operators that could run on tensor cores: none inside them could. Kernels alone count; of what is no operator of the
+ * list, a compiled graph, those that do run there: the others are of operators that nobody knows. */
 static enum ht_status find_tensor(struct facts *f)
 {
 	struct ht_op_tree tree;
@@ -519,9 +520,11 @@ static enum ht_status find_tensor(struct facts *f)
 			ht_sum(&times.ns[node->parent], times.ns[i]);
 			ht_sum(&times.off_ns[node->parent], times.off_ns[i]);
 		}
-		if (node->tc_eligible && !times.holds[i] && times.ns[i] > 0) {
-			ht_rule_sum_add(sum, times.ns[i], node->row, times.off_ns[i]);
-			ht_sum(&sum->aux[0], times.off_ns[i]);
+		int64_t off_ns = node->tc_listed ? times.off_ns[i] : 0;
+		int64_t ns = times.ns[i] - (times.off_ns[i] - off_ns);
+		if (node->tc_eligible && !times.holds[i] && ns > 0) {
+			ht_rule_sum_add(sum, ns, node->row, off_ns);
+			ht_sum(&sum->aux[0], off_ns);
 		}
 	}
 	f->known[HT_METRIC_TENSOR] = sum->whole > 0;
