@@ -2159,7 +2159,7 @@ class Session:
         Columns:
             rank: rank
             candidate: whether it is late in most steps, beyond its own variation and that of the others
-            delay_ns [ns]: how much earlier the collectives at which it was last would have begun without it
+            delay_ns [ns]: time in which collectives wait for it alone, those that wait at the same time counted once
             delay_share [ratio]: that over the time its trace covers
             uncertainty_ns [ns]: how far clocks and ends of collectives leave the delay open
             lateness_ns [ns]: what a step would lose without it, on average; of a rank that is no candidate its time between waits above that of the latest other rank, in the median step

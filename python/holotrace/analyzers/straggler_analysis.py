@@ -37,7 +37,7 @@ class StragglerAnalysis:
 
         Of the chosen steps, of all by default, and of everything in traces without steps.
         By default the engine matches collectives over ranks and adds up how much earlier each would
-        have begun without its last rank. Another function gets (df, symbol_table, num_candidates,
+        have begun without its last rank, once where several wait at a time. Another function gets (df, symbol_table, num_candidates,
         visualize) and returns scores by rank.
         """
         num_candidates = max(1, int(num_candidates))

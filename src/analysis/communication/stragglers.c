@@ -44,8 +44,8 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "the others",                                                                      \
 	        NULL)                                                                              \
 	COLUMN(RANK_DELAY_NS, "delay_ns", HT_DURATION, HT_MEASURE,                                 \
-	        "how much earlier the collectives at which it was last would have begun "          \
-	        "without it",                                                                      \
+	        "time in which collectives wait for it alone, those that wait at the same "        \
+	        "time counted once",                                                               \
 	        NULL)                                                                              \
 	COLUMN(RANK_DELAY_SHARE, "delay_share", HT_RATIO, HT_MEASURE,                              \
 	        "that over the time its trace covers", NULL)                                       \
@@ -168,7 +168,7 @@ const struct ht_analysis ht_analysis_stragglers = {
 	        [GAPS] = { "gaps", ht_exposed_gap_columns, HT_N_EXPOSED_GAP_COLUMNS } },
 	.across = true,
 	.per_rank = extract,
-	.of = "delay: how much earlier collectives would begin without the rank",
+	.of = "delay: time in which collectives wait for the rank alone",
 	.finish = finish,
 };
 

@@ -37,18 +37,18 @@ static bool makes_wait(const struct ht_clocks *clocks, const struct ht_chosen_ca
 static void arrive(struct ht_arrival *a)
 {
 	const struct ht_chosen_call *calls = a->calls;
-	int64_t before_ns = INT64_MIN;
 	for (size_t i = 1; i < a->n; i++) {
 		if (calls[i].call->start_ns < calls[a->first].call->start_ns)
 			a->first = i;
 		if (calls[i].call->start_ns > calls[a->last].call->start_ns)
 			a->last = i;
 	}
+	a->before_ns = INT64_MIN;
 	for (size_t i = 0; i < a->n; i++)
-		if (i != a->last && calls[i].call->start_ns > before_ns)
-			before_ns = calls[i].call->start_ns;
+		if (i != a->last && calls[i].call->start_ns > a->before_ns)
+			a->before_ns = calls[i].call->start_ns;
 	a->late_ns = ht_sub_sat(calls[a->last].call->start_ns, calls[a->first].call->start_ns);
-	a->delay_ns = ht_sub_sat(calls[a->last].call->start_ns, before_ns);
+	a->delay_ns = ht_sub_sat(calls[a->last].call->start_ns, a->before_ns);
 }
 
 static enum ht_status list_arrivals(struct lateness *l, size_t k)
@@ -167,10 +167,43 @@ static void add_up(struct ht_late_rank *ranks, const struct ht_arrival *a)
 	}
 	if (!a->late_ns)
 		return;
-	struct ht_late_rank *rank = &ranks[a->calls[a->last].i_part];
-	rank->n_last++;
-	ht_sum(&rank->delay_ns, a->delay_ns);
-	ht_sum(&rank->uncertainty_ns, a->uncertainty_ns);
+	ranks[a->calls[a->last].i_part].n_last++;
+}
+
+static int by_wait(const void *left, const void *right)
+{
+	const struct ht_arrival *a = left, *b = right;
+	size_t a_part = a->calls[a->last].i_part, b_part = b->calls[b->last].i_part;
+	if (a_part != b_part)
+		return a_part < b_part ? -1 : 1;
+	if (a->before_ns != b->before_ns)
+		return a->before_ns < b->before_ns ? -1 : 1;
+	return by_collective(left, right);
+}
+
+/* The collectives of several buckets wait for a rank at the same time: what they lose is lost once. */
+static void add_delays(struct lateness *l)
+{
+	struct ht_lateness *found = &l->found;
+	const struct ht_late_rank *now = NULL;
+	int64_t until_ns = INT64_MIN;
+	ht_sort_items(l->run->ctx->mem, found->arrivals, found->n, sizeof *found->arrivals, by_wait);
+	for (size_t i = 0; i < found->n; i++) {
+		const struct ht_arrival *a = &found->arrivals[i];
+		const struct ht_chosen_call *last = &a->calls[a->last];
+		struct ht_late_rank *rank = &found->ranks[last->i_part];
+		if (rank != now)
+			until_ns = INT64_MIN;
+		now = rank;
+		int64_t from_ns = a->before_ns > until_ns ? a->before_ns : until_ns;
+		if (last->call->start_ns <= from_ns)
+			continue;
+		ht_sum(&rank->delay_ns, ht_sub_sat(last->call->start_ns, from_ns));
+		ht_sum(&rank->uncertainty_ns, a->uncertainty_ns);
+		until_ns = last->call->start_ns;
+	}
+	ht_sort_items(l->run->ctx->mem, found->arrivals, found->n, sizeof *found->arrivals,
+	        by_collective);
 }
 
 enum ht_status ht_lateness_find(struct ht_run *run, const struct ht_parts *parts, size_t calls_k,
@@ -189,6 +222,7 @@ enum ht_status ht_lateness_find(struct ht_run *run, const struct ht_parts *parts
 	compare_ends(&l);
 	for (size_t i = 0; i < l.found.n; i++)
 		add_up(l.found.ranks, &l.found.arrivals[i]);
+	add_delays(&l);
 	*ret_lateness = l.found;
 	return HT_OK;
 }

@@ -25,7 +25,7 @@ export function Stragglers() {
               rows={rows}
               verb="stragglers"
               title="Delay that each rank causes"
-              of="how much earlier collectives would have begun without it; click to see where"
+              of="time in which collectives wait for it alone; click to see where"
               column="delay_ns"
               share="delay_share"
               n={64}
