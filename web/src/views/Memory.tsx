@@ -7,10 +7,10 @@ import { human } from "../ui/format";
 import { SERIES } from "../ui/colors";
 import { Areas, Lines } from "../ui/charts";
 import type { Query } from "../app/api";
-import { chosen, useApp } from "../app/context";
+import { useApp } from "../app/context";
 import { useTable } from "../app/hooks";
 import { quoted } from "../app/links";
-import { Head } from "../app/Head";
+import { Head, queryOf } from "../app/Head";
 import { Ask, Busy, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
 import { Rows } from "../app/rows";
@@ -18,7 +18,7 @@ import type { Row } from "../app/rows";
 import { wordsOf } from "../app/words";
 import { bandsOf, OPERATORS, OTHERS, UNSEEN } from "./bands";
 import { useBaseRows } from "./both";
-import { Snapshot } from "./Snapshot";
+import { Snapshot, ToTable } from "./Snapshot";
 
 const CURVES: readonly [column: string, name: string][] = [
   ["allocated_bytes", "allocated"],
@@ -336,12 +336,18 @@ function Profiled(props: { quiet: boolean }) {
 
 export function Memory() {
   const app = useApp();
-  const asked = useTable(app.run, "memory-snapshot", chosen(app, "memory-snapshot"));
+  const asked = useTable(app.run, "memory-snapshot", queryOf(app, "memory-snapshot"), app.base?.generation ?? 0);
   const summary = useMemo(() => (asked.table && asked.table.rows.length > 0 ? new Rows(asked.table) : null), [asked.table]);
   const looked = asked.table !== null || asked.problem !== null;
   return (
     <>
-      <Head verb="memory-curve" query={{ view: "fullest", top: 1 }} title="Memory" lead="How much memory is held over time, who allocated it, and what is alive at the peak." />
+      <Head
+        verb={summary ? "memory-snapshot" : looked ? "memory-curve" : undefined}
+        query={summary ? {} : { view: "fullest", top: 1 }}
+        title="Memory"
+        lead="How much memory is held over time, who allocated it, and what is alive at the peak."
+        cause={(finding) => (summary ? <ToTable finding={finding} /> : null)}
+      />
       {summary ? <Snapshot summary={summary} /> : null}
       {looked ? <Profiled quiet={summary !== null} /> : <Busy what="Looking for a memory snapshot …" />}
     </>

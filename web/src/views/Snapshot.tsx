@@ -2,10 +2,11 @@
 // A memory snapshot: what was found, live bytes over time by who allocated them with the peak marked, the blocks and the stack
 // behind a band, and the map of addresses at a moment. Everything is memory-snapshot's.
 import { useMemo } from "preact/hooks";
+import type { TableFinding } from "../model";
 import { human } from "../ui/format";
 import { Areas, full, type Strip, Strips } from "../ui/charts";
 import { useApp } from "../app/context";
-import { sentenceOf } from "../app/Head";
+import { conclusionOf, sentenceOf } from "../app/Head";
 import { isNamed } from "../app/links";
 import { Ask, options, Switch, UrlSwitch, VerbTable } from "../app/parts";
 import { go, linkWith } from "../app/route";
@@ -200,9 +201,18 @@ function AddressMap(props: { place: Place; by: string; at: string; order: readon
   );
 }
 
+// The way to the table that shows more of a finding.
+export function ToTable(props: { finding: TableFinding }) {
+  const { route } = useApp();
+  const view = TABLES.find((one) => one.value === props.finding.next?.args.view)?.value;
+  return view ? <a class="next" href={linkWith(route, { view })}>{view} →</a> : null;
+}
+
+// The view opens with the first finding (Memory.tsx).
 export function Snapshot(props: { summary: Rows }) {
   const { route } = useApp();
   const { summary } = props;
+  const head = conclusionOf(summary.table), others = (summary.table.findings ?? []).filter((finding) => finding !== head);
   const places = summary.all.map((row) => ({ rank: summary.text(row, "rank"), device: summary.text(row, "device"), row }));
   const place = places.find((one) => keyOf(one) === route.query.snapshot) ?? places[0];
   if (!place) return null;
@@ -211,16 +221,15 @@ export function Snapshot(props: { summary: Rows }) {
   const table = TABLES.find((one) => one.value === route.query.view)?.value ?? "peak";
   return (
     <>
-      <section class="block" data-verb="memory-findings">
-        {(summary.table.findings ?? []).map((finding) => {
-          const view = TABLES.find((one) => one.value === finding.next?.args.view)?.value;
-          return (
+      {others.length > 0 ? (
+        <section class="block" data-verb="memory-findings">
+          {others.map((finding) => (
             <p key={finding.sentence} class="statement">
-              {sentenceOf(finding)} {view ? <a class="next" href={linkWith(route, { view })}>{view} →</a> : null}
+              {sentenceOf(finding)} <ToTable finding={finding} />
             </p>
-          );
-        })}
-      </section>
+          ))}
+        </section>
+      ) : null}
       <div class="block-tools">
         {places.length > 1 ? (
           <Switch
