@@ -187,7 +187,8 @@ static void add_delays(struct lateness *l)
 	struct ht_lateness *found = &l->found;
 	const struct ht_late_rank *now = NULL;
 	int64_t until_ns = INT64_MIN;
-	ht_sort_items(l->run->ctx->mem, found->arrivals, found->n, sizeof *found->arrivals, by_wait);
+	ht_sort_items(
+	        l->run->ctx->mem, found->arrivals, found->n, sizeof *found->arrivals, by_wait);
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ht_arrival *a = &found->arrivals[i];
 		const struct ht_chosen_call *last = &a->calls[a->last];

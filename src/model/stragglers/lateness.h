@@ -21,9 +21,9 @@ struct ht_arrival {
 	const struct ht_collective *collective;
 	const struct ht_chosen_call *calls; /* chosen ones, by rank; two or more */
 	size_t n;
-	size_t first, last; /* positions in calls */
+	size_t first, last;                   /* positions in calls */
 	int64_t late_ns, delay_ns, before_ns; /* the last: when the last but one starts */
-	int64_t uncertainty_ns; /* of both */
+	int64_t uncertainty_ns;               /* of both */
 };
 
 struct ht_late_rank {
@@ -33,7 +33,8 @@ struct ht_late_rank {
 	int64_t late_ns, late_max_ns; /* sum and maximum */
 	const struct ht_collective *worst;
 	const struct ht_comm_call *worst_call;
-	int64_t delay_ns, uncertainty_ns; /* over the collectives at which it was last: time in which one or more wait for it */
+	int64_t delay_ns,
+	        uncertainty_ns; /* over the collectives at which it was last: time in which one or more wait for it */
 };
 
 struct ht_lateness {
