@@ -5,7 +5,8 @@
  * For a collective that makes all ranks wait for the last (not sends, receives, broadcasts and the like, where an
  * order of arrival is no lateness), on the clocks of clocks.h:
  *     late of a rank   = its start - the earliest start
- *     delay of a rank  = its start - the last start of the others, for the last rank; 0 for others
+ *     delay of a rank  = its start - the last start of the others, for the last rank; 0 for others. Of several
+ *                        collectives: the time that one or more wait for it so
  *     uncertainty      = how far the two starts can be compared: the smaller of what the bounds leave open
  *                        between the two clocks and of how far the two ranks leave the collectives of the group
  *                        apart at most. A rank whose clock is off, or whose kernels are held up, leaves late as
@@ -22,7 +23,7 @@ struct ht_arrival {
 	const struct ht_chosen_call *calls; /* chosen ones, by rank; two or more */
 	size_t n;
 	size_t first, last;                   /* positions in calls */
-	int64_t late_ns, delay_ns, before_ns; /* the last: when the last but one starts */
+	int64_t late_ns, delay_ns, before_ns; /* before: when the last but one starts */
 	int64_t uncertainty_ns;               /* of both */
 };
 
@@ -33,8 +34,8 @@ struct ht_late_rank {
 	int64_t late_ns, late_max_ns; /* sum and maximum */
 	const struct ht_collective *worst;
 	const struct ht_comm_call *worst_call;
-	int64_t delay_ns,
-	        uncertainty_ns; /* over the collectives at which it was last: time in which one or more wait for it */
+	/* over the collectives at which it was last; those that wait for it at the same time count once */
+	int64_t delay_ns, uncertainty_ns;
 };
 
 struct ht_lateness {
