@@ -14,6 +14,7 @@ DAMAGE  ?= 40
 PORTABLE_TESTS ?= tests/cases
 # Fewer: what differs is how files are opened and inflated, not what is read in them.
 PORTABLE_DAMAGE ?= 20
+PORTABLE_TORTURE ?= few
 # Where Python looks for packages of the prefix.
 PYTHON_PLACE = $(shell $(PYTHON) tools/python_place $(PREFIX))
 # Places in reports of sanitizers need lines only; to write everything about types costs a third of the build.
@@ -58,12 +59,15 @@ sanitize-build:
 		-Db_ndebug=false -Db_sanitize=address,undefined -Db_lundef=false -Dmpi=disabled -Dwerror=$(WERROR)
 	@ninja -C build-sanitize --quiet
 
+# The extension of Python has one processor while the others are at work: at the end they wait for their longest.
 sanitize: sanitize-build ## unit tests, fault injection, corpora and cases under ASan and UBSan, asserts on
-	@HOLOTRACE_DAMAGE=$(DAMAGE) ASAN_OPTIONS=$(SANITIZED) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
-		--dist load tests/cases tests/badinput tests/golden tests/extreme tests/serve
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0:$(SANITIZED) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace \
-		$(PYTHON) -m pytest -q -p no:cacheprovider -n 2 --dist loadfile python/tests/test_core.py python/tests/test_table.py
+		$(PYTHON) -m pytest -q -p no:cacheprovider python/tests/test_core.py python/tests/test_table.py \
+		>build-sanitize/extension.log 2>&1 & extension=$$!; \
+	HOLOTRACE_DAMAGE=$(DAMAGE) ASAN_OPTIONS=$(SANITIZED) HOLOTRACE=$(CURDIR)/build-sanitize/holotrace $(PYTHON) tools/run_tests build-sanitize \
+		--dist load tests/extreme tests/badinput tests/serve tests/golden tests/cases; status=$$?; \
+	wait $$extension || status=1; cat build-sanitize/extension.log; exit $$status
 
 portable-build:
 	@tools/setup portable
@@ -71,8 +75,8 @@ portable-build:
 	@ninja -C build-portable --quiet
 
 portable: portable-build ## unit tests and cases for a build with zlib and without any call of one operating system
-	@HOLOTRACE_DAMAGE=$(PORTABLE_DAMAGE) HOLOTRACE=$(CURDIR)/build-portable/holotrace $(PYTHON) tools/run_tests build-portable \
-		$(PORTABLE_TESTS)
+	@HOLOTRACE_DAMAGE=$(PORTABLE_DAMAGE) HOLOTRACE_TORTURE=$(PORTABLE_TORTURE) HOLOTRACE=$(CURDIR)/build-portable/holotrace \
+		$(PYTHON) tools/run_tests build-portable $(PORTABLE_TESTS)
 
 tsan-build:
 	@tools/setup tsan
@@ -86,7 +90,7 @@ tsan: tsan-build ## look for data races: reading, every analysis and the report 
 nightly: ## what every change passes, with larger inputs and for longer, and what takes long besides
 	@HOLOTRACE_LONG=1 HOLOTRACE_DAMAGE=2000 $(MAKE) --no-print-directory test
 	@HOLOTRACE_LONG=1 $(MAKE) --no-print-directory sanitize DAMAGE=400
-	@$(MAKE) --no-print-directory portable PORTABLE_DAMAGE=400 \
+	@$(MAKE) --no-print-directory portable PORTABLE_DAMAGE=400 PORTABLE_TORTURE= \
 		PORTABLE_TESTS="tests/abi tests/cases tests/golden python/tests/test_core.py"
 	@HOLOTRACE_LONG=1 $(MAKE) --no-print-directory tsan
 	@$(MAKE) --no-print-directory attack torture fuzz dist

@@ -9,7 +9,7 @@
  *
  * Small n go one by one, later ones in steps of a few percent that start at a different offset in
  * each scenario; with HOLOTRACE_TORTURE=full all of them. AddressSanitizer makes a run take twelve times as long: there are
- * fewer and larger steps, unless HOLOTRACE_LONG is set.
+ * fewer and larger steps, as with HOLOTRACE_TORTURE=few, unless HOLOTRACE_LONG is set.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -469,6 +469,12 @@ static bool run_once(const struct scenario *scenario, enum fault fault, long lon
 	return struck || status != HT_OK;
 }
 
+static bool is_asked(const char *steps)
+{
+	const char *asked = getenv("HOLOTRACE_TORTURE");
+	return asked != NULL && strcmp(asked, steps) == 0;
+}
+
 static void torture(enum fault fault)
 {
 	for (size_t i = 0; i < HT_COUNT(scenarios); i++) {
@@ -482,7 +488,8 @@ static void torture(enum fault fault)
 		if (status != HT_OK)
 			fail_msg("%s: %s", scenario->name, ht_error(ctx)->message);
 		ht_ctx_free(ctx);
-		bool full = getenv("HOLOTRACE_TORTURE"), few = IS_SLOW && !getenv("HOLOTRACE_LONG");
+		bool full = is_asked("full");
+		bool few = is_asked("few") || (IS_SLOW && !full && !getenv("HOLOTRACE_LONG"));
 		long long n = 1, one_by_one = few ? 80 : 400, part = few ? 12 : 32;
 		while (run_once(scenario, fault, n, &reference))
 			n += full || n < one_by_one ? 1 : n / part + (long long)i % 5;
