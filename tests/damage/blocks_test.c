@@ -13,7 +13,7 @@
  *   - what is no valid JSON any more fails --strict: a repair or a loss is counted
  *   - threads and chunks do not matter (every 16th)
  *
- * HOLOTRACE_DAMAGE is the number of mutations per text (default 60, `make nightly` 2000), HOLOTRACE_SEED the seed. A failure prints trace,
+ * HOLOTRACE_DAMAGE is the number of mutations per text (default 40, `make nightly` 2000), HOLOTRACE_SEED the seed. A failure prints trace,
  * form, kind and places, and leaves the first text in /tmp/holotrace-blocks.json.
  */
 #include "damage.h"
@@ -237,5 +237,5 @@ static void damage_costs_its_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest test = cmocka_unit_test(damage_costs_its_events);
-	return run_damage(&test, 60);
+	return run_damage(&test, 40);
 }

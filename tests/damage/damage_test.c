@@ -11,7 +11,7 @@
  *   - what is no valid JSON any more fails --strict: a repair or a loss is counted
  *   - threads and chunks do not matter (every 16th)
  *
- * HOLOTRACE_DAMAGE is the number of mutations per text (default 60, `make nightly` 2000), HOLOTRACE_SEED the seed. A failure
+ * HOLOTRACE_DAMAGE is the number of mutations per text (default 40, `make nightly` 2000), HOLOTRACE_SEED the seed. A failure
  * prints trace, form, place and mutation, and leaves the first text in /tmp/holotrace-damage.json.
  */
 #include "damage.h"
@@ -122,5 +122,5 @@ static void damage_costs_its_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest test = cmocka_unit_test(damage_costs_its_event);
-	return run_damage(&test, 60);
+	return run_damage(&test, 40);
 }
