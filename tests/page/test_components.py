@@ -19,7 +19,6 @@ def gallery(tmp_path_factory):
 
 
 @needs_browser
-@pytest.mark.alone
 def test_table_of_many_rows(gallery):
     print(drive("table.mjs", gallery))
 
