@@ -2,17 +2,28 @@
 // Build the page: node build.mjs OUT [--dev]. Writes app.js, app.css, report.js, report.css and index.html into
 // OUT; --dev adds the gallery of components (gallery.html) and readable output. Types are checked first by tsc.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const web = dirname(fileURLToPath(import.meta.url));
 const dev = process.argv.includes("--dev");
+const isWritable = folder => {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
 const out = resolve(process.argv[2] ?? join(web, "../build/web"));
 mkdirSync(out, { recursive: true });
 
-const checked = spawnSync(process.execPath, [join(web, "node_modules/typescript/bin/tsc"), "-p", web],
+// What did not change since the last time, in this build or another, is not looked at again; where packages are not ours to write to, all is.
+const modules = join(web, "node_modules");
+const kept = ["--incremental", "--tsBuildInfoFile", join(modules, ".tsbuildinfo")];
+const checked = spawnSync(process.execPath, [join(modules, "typescript/bin/tsc"), "-p", web, ...(isWritable(modules) ? kept : [])],
   { stdio: "inherit" });
 if (checked.status !== 0) process.exit(1);
 
