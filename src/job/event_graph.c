@@ -9,6 +9,7 @@
 #include "graph/cp_look.h"
 #include "job/event_lags.h"
 #include "job/event_rows.h"
+#include "model/communication/comm_calls.h"
 #include "store/trace.h"
 #include "store/trace_meta.h"
 #include "table/optional.h"
@@ -500,24 +501,55 @@ static void put_groups(const struct ht_trace *t, ht_table *table)
 	}
 }
 
-static enum ht_status put_all(struct maker *k, struct ht_part *part)
+/* Where windows overlap, a call is in the one that began last. */
+static enum ht_status find_calls(struct maker *k, uint32_t **ret_call)
 {
-	uint32_t *order = NULL, *place = NULL;
-	ht_table *windows = part->facts[HT_EVENT_FACTS_WINDOWS];
-	HT_TRY(sort_nodes(k, &order, &place));
-	for (uint32_t i = 0; i < k->nodes.n; i++) {
-		put_node(k, part->facts[HT_EVENT_FACTS_NODES], place, order[i]);
-		put_of(k, part->facts[HT_EVENT_FACTS_OF], i, order[i]);
+	const struct ht_cp_model *m = k->m;
+	const int64_t *ts_ns = m->trace->ts_ns;
+	uint32_t *call = ht_arena_room(k->run->scratch, (m->n_windows + 1) * sizeof *call);
+	const uint32_t *rows = NULL;
+	size_t n = 0;
+	if (!call)
+		return ht_fail_nomem(k->run->ctx);
+	for (size_t i = 0; i < m->n_windows; i++)
+		call[i] = HT_NONE;
+	HT_TRY(ht_comm_host_calls(k->run, &rows, &n));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = window_at(m, ts_ns[rows[i]]);
+		if (at != HT_NONE && call[at] == HT_NONE)
+			call[at] = rows[i];
 	}
-	put_edges(k, part->facts[HT_EVENT_FACTS_EDGES], place);
+	*ret_call = call;
+	return HT_OK;
+}
+
+static enum ht_status put_windows(struct maker *k, ht_table *windows)
+{
+	const struct ht_trace *t = k->m->trace;
+	uint32_t *call = NULL;
+	HT_TRY(find_calls(k, &call));
 	for (size_t i = 0; i < k->m->n_windows; i++) {
 		const struct ht_cp_window *w = &k->m->windows[i];
 		ht_table_row(windows);
 		ht_table_put_known(windows, HT_WINDOW_STEP, w->step, HT_NO_I64);
 		ht_table_put_i64(windows, HT_WINDOW_START, w->start_ns);
 		ht_table_put_i64(windows, HT_WINDOW_END, w->end_ns);
+		ht_table_put_str(windows, HT_WINDOW_CALL,
+		        call[i] == HT_NONE ? NULL : ht_str(t, t->name[call[i]]));
 	}
 	return HT_OK;
+}
+
+static enum ht_status put_all(struct maker *k, struct ht_part *part)
+{
+	uint32_t *order = NULL, *place = NULL;
+	HT_TRY(sort_nodes(k, &order, &place));
+	for (uint32_t i = 0; i < k->nodes.n; i++) {
+		put_node(k, part->facts[HT_EVENT_FACTS_NODES], place, order[i]);
+		put_of(k, part->facts[HT_EVENT_FACTS_OF], i, order[i]);
+	}
+	put_edges(k, part->facts[HT_EVENT_FACTS_EDGES], place);
+	return put_windows(k, part->facts[HT_EVENT_FACTS_WINDOWS]);
 }
 
 static enum ht_status make_all(struct maker *k, struct ht_part *part)

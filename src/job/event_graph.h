@@ -11,6 +11,7 @@
  *              what pieces of that name took that were queued behind another
  *     launch   the host reached the launch call, and the launch latency: the least that pieces of that name took on an idle stream
  *     edges    work that an event makes it wait for; the work that a call waits for; the thread that it goes on for
+ * What waits for calls of the host that communicate (comm_calls.h) is in no node: of those a window has the name of the first.
  * No start is kept as it was recorded, only those of nodes that wait for nothing: the first of a thread or stream. By how much work began
  * later than all that it waited for is its gap, which nothing explains.
  */
@@ -63,7 +64,9 @@ enum ht_event_edge {
 	COLUMN(HT_WINDOW_STEP, "step", HT_I64, HT_KEY, "number of the step; null: none", NULL)     \
 	COLUMN(HT_WINDOW_START, "start_ns", HT_TIME, HT_MEASURE, "start on the host", NULL)        \
 	COLUMN(HT_WINDOW_END, "end_ns", HT_TIME, HT_MEASURE,                                       \
-	        "end on the host, or of its last GPU activity", NULL)
+	        "end on the host, or of its last GPU activity", NULL)                              \
+	COLUMN(HT_WINDOW_CALL, "call", HT_STR, HT_KEY,                                             \
+	        "call of the host in it that communicates, the first; null: none", NULL)
 HT_COLUMN_NUMBERS(HT_EVENT_WINDOW_COLUMNS, HT_N_EVENT_WINDOW_COLUMNS);
 extern const struct ht_column ht_event_window_columns[HT_N_EVENT_WINDOW_COLUMNS];
 

@@ -33,13 +33,21 @@ double ht_what_if_replay(struct ht_what_if_job *a)
 	return ht_what_if_mean(a->edited, a->n);
 }
 
-enum ht_status ht_what_if_unknown(
-        struct ht_run *run, ht_table *table, const char *kind, const char *why)
+static enum ht_status put_unknown(
+        struct ht_run *run, ht_table *table, const char *kind, const char *why, const char *subject)
 {
 	struct ht_finding f = ht_finding(kind, HT_STATE_UNKNOWN);
 	f.variant = why;
 	f.severity = HT_NOTE_WARNING;
+	if (subject)
+		ht_finding_subject(&f, NULL, subject);
 	return ht_finding_note(run->scratch, &f, table);
+}
+
+enum ht_status ht_what_if_unknown(
+        struct ht_run *run, ht_table *table, const char *kind, const char *why)
+{
+	return put_unknown(run, table, kind, why, NULL);
 }
 
 /* ---- which ranks ---- */
@@ -148,10 +156,25 @@ static enum ht_status start(struct ht_what_if_job *a, const struct ht_parts *par
 	return ht_event_editor_make(&a->job, &a->editor);
 }
 
+/* A call of the host that communicates: threads wait for it, which nobody recorded. NULL: there is none. */
+static const char *find_host_call(const struct ht_parts *parts)
+{
+	for (size_t k = 0; k < parts->n; k++) {
+		const ht_table *windows = parts->list[k].facts[HT_EVENT_FACTS_WINDOWS];
+		for (size_t i = 0; i < ht_table_n_rows(windows); i++)
+			if (!ht_table_is_null(windows, i, HT_WINDOW_CALL))
+				return ht_table_str(windows, i, HT_WINDOW_CALL);
+	}
+	return NULL;
+}
+
 enum ht_status ht_what_if_job_make(struct ht_run *run, const struct ht_parts *parts,
         ht_table *table, struct ht_what_if_job *ret)
 {
+	const char *call = find_host_call(parts);
 	*ret = (struct ht_what_if_job){ .run = run, .table = table };
+	if (call)
+		return put_unknown(run, table, "what-if-answer", "host_calls", call);
 	HT_TRY(start(ret, parts));
 	if (!ret->n)
 		return ht_what_if_unknown(run, table, "what-if-answer", "no_steps");
