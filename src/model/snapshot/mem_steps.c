@@ -174,6 +174,10 @@ enum ht_status ht_mem_steps_of(struct ht_run *run, const struct ht_mem_steps *al
 		step.last = d->first + (int64_t)at - 1;
 		ret_steps->list[ret_steps->n++] = step;
 	}
+	const struct ht_mem_step *end = ret_steps->list + ret_steps->n;
+	/* the profiler begins another step after the last, in which nothing happens */
+	if (every_ns <= 0 && ret_steps->n > 1 && end[-1].last == end[-2].last)
+		ret_steps->n--;
 	return HT_OK;
 }
 
