@@ -271,10 +271,14 @@ enum ht_status ht_found_path(struct ht_findings *f)
 	return HT_OK;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int64_t part_of(double share, int64_t whole_ns, int64_t most_ns)
 {
-	int64_t ns = ht_cut_sat(share * (double)whole_ns);
-	return ns < most_ns ? ns : most_ns;
+	return least(ht_cut_sat(share * (double)whole_ns), most_ns);
 }
 
 void ht_found_path_host_calls(struct ht_findings *f)
@@ -294,12 +298,13 @@ void ht_found_path_host_calls(struct ht_findings *f)
 	double share = (double)comm_ns / (double)steps_ns;
 	int64_t slow = part_of(share, f->slow_path_ns, host->slow_ns);
 	int64_t usual = part_of(share, f->path_ns - f->slow_path_ns, host->ns - host->slow_ns);
-	int64_t saved = slow + usual < host->saved_ns ? slow + usual : host->saved_ns;
+	int64_t saved = least(slow + usual, host->saved_ns);
 	host->ns -= slow + usual;
 	host->slow_ns -= slow;
 	host->saved_ns -= saved;
-	host->most.ns = host->most.ns > usual ? host->most.ns - usual : 0;
-	host->slow.ns = host->slow.ns > slow ? host->slow.ns - slow : 0;
+	/* whose the calls' time was is not known: no name has more than is left */
+	host->most.ns = least(host->most.ns, host->ns - host->slow_ns);
+	host->slow.ns = least(host->slow.ns, host->slow_ns);
 	ht_sum(&comm->ns, slow + usual);
 	ht_sum(&comm->slow_ns, slow);
 	ht_sum(&comm->saved_ns, saved);

@@ -13,6 +13,7 @@
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
 #include "model/steps/step_roles.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "model/rows/work_names.h"
 #include "table/optional.h"
@@ -63,6 +64,33 @@ static int64_t row_of_step(const struct ht_findings *f, int64_t rank, int64_t nu
 	return HT_NO_I64;
 }
 
+/* The CPU spans of the steps that the median is of, as long as that of the slowest rank. */
+static enum ht_status time_hosts(struct ht_findings *f)
+{
+	int64_t *spans = ht_arena_room(f->run->scratch, (f->job.n + 1) * sizeof *spans);
+	size_t n = 0;
+	if (!spans)
+		return ht_fail_nomem(f->run->ctx);
+	for (size_t i = 0; i < f->job.n; i++)
+		spans[i] = HT_NO_I64;
+	for (size_t p = 0; p < f->parts->n; p++) {
+		const ht_table *steps = f->parts->list[p].facts[HT_FOUND_STEPS];
+		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
+			int64_t number = ht_table_i64_or(steps, i, HT_FOUND_STEP_NUMBER, HT_NO_I64);
+			int64_t ns = ht_table_i64_or(steps, i, HT_FOUND_STEP_HOST_NS, HT_NO_I64);
+			size_t at = HT_LOWER_BOUND(k, f->job.n, f->job.list[k].number < number);
+			if (at < f->job.n && f->job.list[at].number == number && ns > spans[at])
+				spans[at] = ns;
+		}
+	}
+	for (size_t i = 0; i < f->job.n; i++)
+		if (!f->job.list[i].is_left_out && spans[i] != HT_NO_I64)
+			spans[n++] = spans[i];
+	f->host.n = n;
+	f->host.median_ns = n ? ht_middle_i64(spans, n) : 0;
+	return HT_OK;
+}
+
 /* Where ranks have steps, the median and what is beside it are of the job's step times; means are over steps and ranks. */
 static enum ht_status time_job(struct ht_findings *f)
 {
@@ -84,7 +112,7 @@ static enum ht_status time_job(struct ht_findings *f)
 		.rank = longest->rank,
 		.row = row_of_step(f, longest->rank, longest->number),
 		.number = longest->number };
-	return HT_OK;
+	return time_hosts(f);
 }
 
 static enum ht_status find_steps(struct ht_findings *f)
@@ -222,6 +250,7 @@ static enum ht_status find_devices(struct ht_findings *f)
 	        f->run->ctx, NULL, ht_breakdown_columns, HT_N_BREAKDOWN_COLUMNS, &rows));
 	enum ht_status status = add_up_devices(f, rows);
 	ht_table_free(rows);
+	f->calls_host = f->roles[HT_BUSY_COMM] > 0 && f->breakdown[HT_BREAKDOWN_COMM] == 0;
 	return status;
 }
 
@@ -260,7 +289,6 @@ static enum ht_status find_host_waits(struct ht_findings *f)
 		size_t n = first[p + 1] - first[p];
 		if (!n)
 			continue;
-		f->calls_host = true;
 		n = ht_interval_merge(f->run->ctx->mem, waits + first[p], n);
 		f->waits_ns[p] = ht_interval_length(waits + first[p], n);
 	}
