@@ -240,9 +240,11 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	struct ht_rule_fact launch = ht_rule_fact_of(a, p, HT_METRIC_LAUNCH);
 	if (launch.row == HT_NO_I64)
 		launch = ht_rule_fact_of(a, p, HT_METRIC_UNDER_WAY);
-	v.f.state = ht_rule_state(gpu->least < 0.5 && without_slow_steps(a, p, gpu->least) < 0.5);
+	bool is_slow_step = gpu->least < 0.5 && without_slow_steps(a, p, gpu->least) >= 0.5;
+	v.f.state = ht_rule_state(gpu->least < 0.5 && !is_slow_step);
 	v.f.variant = not_busy_with(a, p);
 	ht_finding_share(&v.f, gpu->least, ht_rule_steps(a), gpu->least_rank);
+	ht_finding_text(&v.f, "slow_step", is_slow_step ? "" : NULL);
 	ht_finding_count(&v.f, "device", gpu->least_device);
 	ht_finding_ratio(&v.f, "threshold", 0.5);
 	v.i_part = p;
@@ -380,6 +382,29 @@ static struct ht_rule_verdict slow_launch(struct ht_advice *a)
 	return v;
 }
 
+/* Is half of what slow steps take longer spent on compiling again? Then that is the cause, and no part of it. */
+static bool is_recompiling(const struct ht_advice *a, const struct ht_rule_fact *fact)
+{
+	int64_t ns = ht_found_compile_ns(&a->f);
+	return ns > 0 && (__int128)2 * ns >= fact->part;
+}
+
+static void name_slow_step(
+        const struct ht_advice *a, const struct ht_rule_fact *fact, struct ht_finding *f)
+{
+	if (is_recompiling(a, fact)) {
+		int64_t ns = ht_found_compile_ns(&a->f) / fact->count;
+		int64_t more_ns = ht_sub_sat(fact->row_ns, fact->aux[1]);
+		ht_finding_text(f, "name", ht_term("recompiling"));
+		ht_finding_ns(f, "more", ns < more_ns ? ns : more_ns);
+		f->variant = "recompile";
+	} else if (fact->name && *fact->name) {
+		ht_finding_text(f, "name", fact->name);
+		ht_finding_ns(f, "more", fact->aux[2]);
+		ht_finding_text(f, "around", fact->more);
+	}
+}
+
 /* Of several ranks the one that has more of something else than communication: the others wait for it. */
 static struct ht_rule_verdict slow_step(struct ht_advice *a)
 {
@@ -401,11 +426,7 @@ static struct ht_rule_verdict slow_step(struct ht_advice *a)
 	ht_finding_ns(&v.f, "median", fact.aux[1]);
 	ht_finding_text(
 	        &v.f, "times", HT_SAY(a, "%.1f", (double)fact.row_ns / (double)fact.aux[1]));
-	if (fact.name && *fact.name) {
-		ht_finding_text(&v.f, "name", fact.name);
-		ht_finding_ns(&v.f, "more", fact.aux[2]);
-		ht_finding_text(&v.f, "around", fact.more);
-	}
+	name_slow_step(a, &fact, &v.f);
 	ht_finding_count(&v.f, "n_slow", fact.count > 1 ? fact.count : HT_NO_I64);
 	return v;
 }
