@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "model/numbers/interval.h"
 #include "model/rows/selection.h"
+#include "model/steps/step_roles.h"
 #include "base/sort.h"
 #include "base/search.h"
 #include "store/columns.h"
@@ -86,18 +87,33 @@ static enum ht_status find_steps(
 
 /* ---- windows ---- */
 
-static void whole_window(struct ht_cp_model *m)
+static void add_whole(struct ht_cp_model *m, int64_t start_ns, int64_t end_ns, bool by_start)
 {
-	const struct ht_trace_meta *meta = m->trace->meta;
-	if (meta->min_ts_ns == HT_NO_I64)
-		return;
 	m->windows[m->n_windows++] = (struct ht_cp_window){ .step = HT_NO_I64,
-		.start_ns = meta->min_ts_ns,
-		.host_end_ns = meta->max_end_ns,
-		.end_ns = meta->max_end_ns,
+		.start_ns = start_ns,
+		.host_end_ns = end_ns,
+		.end_ns = end_ns,
 		.track = HT_NONE,
 		.row = HT_NONE,
-		.by_start = true };
+		.by_start = by_start };
+}
+
+/* All that was asked for; or what a trace without steps has in place of one, as every verb has it: how long the profiler
+ * took to begin and to end is no time of the job. */
+static enum ht_status whole_window(struct ht_run *run, struct ht_cp_model *m)
+{
+	const struct ht_trace_meta *meta = m->trace->meta;
+	struct ht_bounds bounds = { 0 };
+	if (!m->options.annotation) {
+		HT_TRY(ht_bounds_make(run, &bounds));
+		m->note = "no " STEPS
+		          " in this rank: from its first operator to the end of its last work";
+	}
+	if (bounds.n)
+		add_whole(m, bounds.list[0].start, bounds.list[0].host_end, false);
+	else if (meta->min_ts_ns != HT_NO_I64)
+		add_whole(m, meta->min_ts_ns, meta->max_end_ns, true);
+	return HT_OK;
 }
 
 static struct ht_cp_window window_of(
@@ -156,10 +172,8 @@ enum ht_status ht_cp_windows_find(struct ht_run *run, struct ht_cp_model *m)
 		        run->scratch, "nothing on the host is named '%s'", o->annotation);
 		return m->note ? HT_OK : ht_fail_nomem(run->ctx);
 	}
-	if (!n && !o->step) {
-		whole_window(m);
-		m->note = o->annotation ? NULL : "no " STEPS " in this rank: the whole trace";
-	}
+	if (!n && !o->step)
+		HT_TRY(whole_window(run, m));
 	HT_TRY(choose(run, m, rows, n, !named));
 	if (m->n_windows && m->windows[0].track != HT_NONE)
 		m->main_track = m->windows[0].track;

@@ -49,11 +49,13 @@ static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		if (is_plain_host(t, row))
 			any |= add_span(t, row, &whole);
-	for (size_t i = 0; !any && i < t->n_gpu; i++) {
-		(void)add_span(t, t->gpu[i].row, &whole);
+	for (size_t i = 0; !any && i < t->n_gpu; i++)
 		if (t->gpu[i].launch != HT_NONE)
 			(void)add_span(t, t->gpu[i].launch, &whole);
-	}
+	whole.host_end = whole.end;
+	for (size_t i = 0; !any && i < t->n_gpu; i++)
+		(void)add_span(t, t->gpu[i].row, &whole);
+	whole.host_end = whole.host_end < whole.start ? whole.end : whole.host_end;
 	if (whole.start <= whole.end)
 		bounds->list[bounds->n++] = whole;
 	bounds->is_whole = true;
@@ -113,6 +115,7 @@ static enum ht_status list_steps(struct ht_run *run, struct ht_bounds *bounds)
 		bounds->list[bounds->n++] = (struct ht_bound){ .number = s->number,
 			.start = s->ts_ns,
 			.end = s->end_ns,
+			.host_end = s->end_ns,
 			.time_ns = steps[i].time_ns,
 			.latency_ns = steps[i].latency_ns,
 			.is_first = steps[i].is_first,

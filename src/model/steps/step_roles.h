@@ -25,6 +25,7 @@
 struct ht_bound {
 	int64_t number;
 	int64_t start, end;          /* ns, the trace's own clock */
+	int64_t host_end;            /* of what launches; end is that of what was launched */
 	int64_t time_ns, latency_ns; /* timed_steps.h; 0 where the trace has no steps */
 	bool is_first;
 	uint32_t n_work; /* GPU activities that belong to it */

@@ -7,6 +7,7 @@
  */
 #include "model/steps/step_time.h"
 #include "model/rows/selection.h"
+#include "model/steps/step_roles.h"
 #include "base/search.h"
 #include "store/columns.h"
 #include "store/trace_meta.h"
@@ -129,6 +130,12 @@ static enum ht_status find_windows(
 	if (chosen.is_whole) {
 		struct ht_window all = { t->meta_->min_ts_ns, t->meta_->max_end_ns, HT_NO_I64,
 			HT_NONE };
+		struct ht_bounds bounds;
+		HT_TRY(ht_bounds_make(run, &bounds));
+		if (bounds.is_whole && bounds.n) {
+			all.start = bounds.list[0].start;
+			all.end = bounds.list[0].end;
+		}
 		if (all.start == HT_NO_I64)
 			return HT_OK;
 		HT_TRY(busiest_track(run, frame, &all.track));
