@@ -452,6 +452,9 @@ static double middle_of(double *values, size_t n)
 	return values[n / 2];
 }
 
+/* What grew less than this part of what grew in the other place is no cause. */
+#define LEAST_CAUSE 0.1
+
 /* What grew most in a place: the first thing to look at. */
 struct cause {
 	const char *name;
@@ -505,8 +508,12 @@ static enum ht_status note_cause(
 static enum ht_status note_slower(struct gate *gate, const struct judged *row, ht_table *table)
 {
 	if (!strcmp(row->metric, "step")) {
-		HT_TRY(note_cause(row, "on the host", find_cause(gate, is_cpu), table));
-		return note_cause(row, "on the GPU", find_cause(gate, is_work), table);
+		struct cause host = find_cause(gate, is_cpu), work = find_cause(gate, is_work);
+		if (host.ns >= work.ns * LEAST_CAUSE)
+			HT_TRY(note_cause(row, "on the host", host, table));
+		if (work.ns >= host.ns * LEAST_CAUSE)
+			HT_TRY(note_cause(row, "on the GPU", work, table));
+		return HT_OK;
 	}
 	if (!strcmp(row->metric, "gpu"))
 		return note_cause(row, "of it", find_cause(gate, is_work), table);
