@@ -843,7 +843,7 @@ class Session:
             view: rows by what by= says, utilisation of steps, what has no formula, or the peaks that are used (groups, totals, unmodelled, roofs)
             by: what makes a row (op, shape, module, step, rank, dtype, kernel)
             causal: pairs that causal attention counts: those below the diagonal, half of all, or all (exact, half, full)
-            device_spec: peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, cube (bf16 and fp16), vector, fabric
+            device_spec: peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, int8, cube (bf16 and fp16), vector, fabric
             model: totals: MFU by PaLM's definition, of n=parameters,layers=,heads=,head=size,seq=length and tokens=per rank and step, which is counted where there is an embedding
             rank: ranks to look at: numbers, ranges, all
             step: profiler steps: numbers, ranges, last, all (the whole trace); by default all complete steps, the whole trace where there are none

@@ -127,7 +127,7 @@ static const struct ht_param params[] = {
 	        "pairs that causal attention counts: those below the diagonal, half of all, or all",
 	        "exact|half|full" },
 	{ "device-spec", HT_STR, NULL,
-	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, cube (bf16 and fp16), vector, fabric",
+	        "peaks of a device: name=X,bf16=TFLOP/s,hbm=GB/s, also fp64, fp32, tf32, fp16, fp8, fp4, int8, cube (bf16 and fp16), vector, fabric",
 	        NULL },
 	{ "model", HT_STR, NULL,
 	        "totals: MFU by PaLM's definition, of n=parameters,layers=,heads=,head=size,seq=length and "
@@ -265,7 +265,7 @@ static double known(double value)
 static void put_roofs(struct ht_run *run, const struct ht_op_calls *calls, ht_table *table)
 {
 	static const uint8_t types[] = { HT_DTYPE_F64, HT_DTYPE_F32, HT_DTYPE_TF32, HT_DTYPE_BF16,
-		HT_DTYPE_F16, HT_DTYPE_F8, HT_DTYPE_F4 };
+		HT_DTYPE_F16, HT_DTYPE_F8, HT_DTYPE_F4, HT_DTYPE_I8 };
 	for (size_t i = 0; i < calls->n_peaks; i++)
 		for (size_t k = 0; k < HT_COUNT(types); k++) {
 			const struct ht_peaks *peaks = &calls->peaks[i];

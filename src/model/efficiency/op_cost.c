@@ -29,6 +29,7 @@ static wide times(wide a, wide b)
 
 enum family {
 	GEMM,
+	INT_MM,
 	BMM,
 	SCALED_MM,
 	GROUPED_MM,
@@ -625,6 +626,7 @@ static void cost_family(struct costing *c)
 {
 	switch ((enum family)c->formula->family) {
 	case GEMM: cost_gemm(c, 2, HT_DTYPE_UNKNOWN); break;
+	case INT_MM: cost_gemm(c, 2, HT_DTYPE_I32); break;
 	case BMM: cost_gemm(c, 3, HT_DTYPE_UNKNOWN); break;
 	case SCALED_MM: cost_scaled_mm(c); break;
 	case GROUPED_MM: cost_grouped_mm(c); break;

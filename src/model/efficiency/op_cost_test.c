@@ -47,6 +47,12 @@ static void products_count_a_multiply_add_twice(void **state)
 	assert_int_equal(scaled.flops, 60);
 	assert_int_equal(scaled.bytes, 41);
 	assert_int_equal(scaled.dtype, HT_DTYPE_F8);
+	/* int8 in, int32 out: 6 + 15 + 4 * 10 bytes */
+	struct ht_op_cost whole = cost_of("aten::_int_mm", "[[2, 3], [3, 5]]",
+	        "[\"signed char\", \"signed char\"]", NULL, NULL, HT_CAUSAL_EXACT);
+	assert_int_equal(whole.flops, 60);
+	assert_int_equal(whole.bytes, 61);
+	assert_int_equal(whole.dtype, HT_DTYPE_I8);
 	/* 7 rows over 3 matrices of (3, 5): 2 * 7 * 3 * 5 whatever the groups */
 	struct ht_op_cost grouped = cost_of("aten::_grouped_mm", "[[7, 3], [3, 3, 5], [3], [], []]",
 	        "[" BF16 ", " BF16 ", \"int\", \"\", \"\"]", NULL, NULL, HT_CAUSAL_EXACT);

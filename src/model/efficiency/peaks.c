@@ -23,7 +23,7 @@
 struct device {
 	const char *pattern;
 	int64_t n_sms;
-	double fp64, fp64_matrix, fp32, tf32, bf16, fp8, fp4, achieved, memory, fabric;
+	double fp64, fp64_matrix, fp32, tf32, bf16, fp8, fp4, int8, achieved, memory, fabric;
 	const char *source;
 };
 
@@ -41,6 +41,7 @@ static void fill(const struct device *device, struct ht_peaks *peaks)
 	peaks->flops[HT_DTYPE_BF16] = peaks->flops[HT_DTYPE_F16] = device->bf16 * TERA;
 	peaks->flops[HT_DTYPE_F8] = device->fp8 * TERA;
 	peaks->flops[HT_DTYPE_F4] = device->fp4 * TERA;
+	peaks->flops[HT_DTYPE_I8] = device->int8 * TERA;
 	peaks->vector_flops = device->fp32 * TERA;
 	peaks->achieved = device->achieved * TERA;
 	peaks->bytes = device->memory * GIGA;
@@ -114,7 +115,7 @@ static double *field(struct ht_peaks *peaks, const char *key, size_t n, double *
 		int dtype;
 	} types[] = { { "fp64", HT_DTYPE_F64 }, { "fp32", HT_DTYPE_F32 }, { "tf32", HT_DTYPE_TF32 },
 		{ "bf16", HT_DTYPE_BF16 }, { "fp16", HT_DTYPE_F16 }, { "fp8", HT_DTYPE_F8 },
-		{ "fp4", HT_DTYPE_F4 }, { "cube", HT_DTYPE_BF16 } };
+		{ "fp4", HT_DTYPE_F4 }, { "int8", HT_DTYPE_I8 }, { "cube", HT_DTYPE_BF16 } };
 	*ret_unit = TERA;
 	for (size_t i = 0; i < HT_COUNT(types); i++)
 		if (strlen(types[i].key) == n && !memcmp(types[i].key, key, n))
@@ -130,7 +131,7 @@ static double *field(struct ht_peaks *peaks, const char *key, size_t n, double *
 static enum ht_status refuse(struct ht_run *run, const char *item, size_t n)
 {
 	return ht_fail(run->ctx, HT_USAGE, NULL, -1,
-	        "--device-spec takes name=X,bf16=TFLOP/s,hbm=GB/s and also fp64, fp32, tf32, fp16, fp8, fp4, "
+	        "--device-spec takes name=X,bf16=TFLOP/s,hbm=GB/s and also fp64, fp32, tf32, fp16, fp8, fp4, int8, "
 	        "cube, vector, fabric",
 	        "--device-spec: \"%.*s\" is no such item", (int)n, item);
 }

@@ -6,7 +6,7 @@
  * limit), whose peaks are scaled and which says so; more are another device, and so is one whose memory, by clock and width of
  * its bus where the trace has them, is as fast as another's. What is not listed is unknown, never the nearest
  * one: a wrong peak makes every number that follows wrong. The user can say what a device is capable of:
- *     name=X,fp64=..,fp32=..,tf32=..,bf16=..,fp16=..,fp8=..,fp4=..,hbm=..,fabric=..    (TFLOP/s and GB/s)
+ *     name=X,fp64=..,fp32=..,tf32=..,bf16=..,fp16=..,fp8=..,fp4=..,int8=..,hbm=..,fabric=..    (TFLOP/s, TOP/s and GB/s)
  * Of NPUs: cube=.. for matrix products in bf16 and fp16, vector=.. for everything else.
  */
 #ifndef HT_MODEL_EFFICIENCY_PEAKS_H
