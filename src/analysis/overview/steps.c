@@ -337,7 +337,7 @@ static enum ht_status add_notes(struct ht_run *run, const struct ht_bounds *boun
 {
 	if (bounds->is_whole && bounds->n)
 		HT_TRY(ht_table_add_note(table,
-		        "rank %lld has no profiler steps: all of it is one step",
+		        "rank %lld has no profiler steps: one row, from its first operator to the end of its last work",
 		        (long long)run->rank));
 	if (bounds->is_named)
 		HT_TRY(ht_table_add_note(table,
