@@ -245,6 +245,17 @@ def check_paths(run):
         assert total(table, "duration_ns") == int(table[0]["window_ns"]), key
         assert {r["window_ns"] for r in table} == {table[0]["window_ns"]}
         assert int(table[0]["idle_ns"] or 0) <= int(table[0]["window_ns"])
+        # what a trace without steps has in place of one is the same for all
+        of_rank = [r for r in rows("steps", run) if r["rank"] == key[0]]
+        if table[0]["step"] is None and len(of_rank) == 1:
+            # work whose launch is lost is in the path, and in no step of the profiler's plugin
+            lost = len(rows("launch-stats", run, "--view", "all", "--rank", key[0])) < int(of_rank[0]["n_work"])
+            window, whole = int(table[0]["window_ns"]), int(of_rank[0]["total_ns"])
+            assert window >= whole if lost else window == whole, key
+    for r in rows("critical-path", run, "--view", "what-if", "--scale", "cpu_bound=0"):
+        (window, *_) = [w for w in rows("critical-path", run) if (w["rank"], w["instance"]) == (r["rank"], r["instance"])]
+        if len(streams[r["rank"]]) == 1 and window["idle_ns"]:
+            assert int(r["saved_ns"]) <= int(window["idle_ns"]), r
 
 
 ON_RUNS = pytest.mark.parametrize("run", runs(), ids=support.short)

@@ -41,19 +41,20 @@ static bool add_span(const struct ht_trace *t, uint32_t row, struct ht_bound *bo
 	return true;
 }
 
-/* One step over the operators; of a trace that has none, such as one of graphs that are replayed, over GPU work and the calls that launch it. */
+/* One step over the operators and the calls that launch GPU work, which kernels of other compilers have no operator around;
+ * of a trace without operators, such as one of graphs that are replayed, over GPU work, too. */
 static void span_whole(const struct ht_trace *t, struct ht_bounds *bounds)
 {
 	struct ht_bound whole = { .start = INT64_MAX, .end = INT64_MIN, .i_step = HT_NONE };
-	bool any = false;
+	bool has_operators = false;
 	for (uint32_t row = 0; row < ht_n_events(t); row++)
 		if (is_plain_host(t, row))
-			any |= add_span(t, row, &whole);
-	for (size_t i = 0; !any && i < t->n_gpu; i++)
+			has_operators |= add_span(t, row, &whole);
+	for (size_t i = 0; i < t->n_gpu; i++)
 		if (t->gpu[i].launch != HT_NONE)
 			(void)add_span(t, t->gpu[i].launch, &whole);
 	whole.host_end = whole.end;
-	for (size_t i = 0; !any && i < t->n_gpu; i++)
+	for (size_t i = 0; !has_operators && i < t->n_gpu; i++)
 		(void)add_span(t, t->gpu[i].row, &whole);
 	whole.host_end = whole.host_end < whole.start ? whole.end : whole.host_end;
 	if (whole.start <= whole.end)
