@@ -98,11 +98,12 @@ struct ht_cp_window {
 	int64_t step; /* number, HT_NO_I64: none */
 	int64_t start_ns;
 	int64_t host_end_ns; /* of the step or annotation itself */
-	int64_t end_ns;      /* of its last work, or host_end_ns */
-	uint32_t track;      /* host thread */
-	uint32_t row;        /* the step or annotation, HT_NONE: everything */
-	uint32_t last;       /* its work that ends last, HT_NONE: none */
-	bool by_start;       /* steps seen on the GPU only: work belongs where it runs */
+	int64_t owns_until_ns; /* work that begins or is launched later, see by_start, is none of it */
+	int64_t end_ns;        /* of its last work, or host_end_ns */
+	uint32_t track;        /* host thread */
+	uint32_t row;          /* the step or annotation, HT_NONE: everything */
+	uint32_t last;         /* its work that ends last, HT_NONE: none */
+	bool by_start;         /* steps seen on the GPU only: work belongs where it runs */
 };
 
 struct ht_cp_model {

@@ -87,15 +87,16 @@ static enum ht_status find_steps(
 
 /* ---- windows ---- */
 
-static void add_whole(struct ht_cp_model *m, int64_t start_ns, int64_t end_ns, bool by_start)
+static void add_whole(struct ht_cp_model *m, int64_t start_ns, int64_t host_end_ns, int64_t end_ns)
 {
 	m->windows[m->n_windows++] = (struct ht_cp_window){ .step = HT_NO_I64,
 		.start_ns = start_ns,
-		.host_end_ns = end_ns,
+		.host_end_ns = host_end_ns,
+		.owns_until_ns = end_ns,
 		.end_ns = end_ns,
 		.track = HT_NONE,
 		.row = HT_NONE,
-		.by_start = by_start };
+		.by_start = true };
 }
 
 /* All that was asked for; or what a trace without steps has in place of one, as every verb has it: how long the profiler
@@ -110,9 +111,9 @@ static enum ht_status whole_window(struct ht_run *run, struct ht_cp_model *m)
 		          " in this rank: from its first operator to the end of its last work";
 	}
 	if (bounds.n)
-		add_whole(m, bounds.list[0].start, bounds.list[0].host_end, false);
+		add_whole(m, bounds.list[0].start, bounds.list[0].host_end, bounds.list[0].end);
 	else if (meta->min_ts_ns != HT_NO_I64)
-		add_whole(m, meta->min_ts_ns, meta->max_end_ns, true);
+		add_whole(m, meta->min_ts_ns, meta->max_end_ns, meta->max_end_ns);
 	return HT_OK;
 }
 
@@ -128,6 +129,7 @@ static struct ht_cp_window window_of(
 		.step = step == HT_NONE ? HT_NO_I64 : t->steps[step].number,
 		.start_ns = own ? own->ts_ns : t->ts_ns[row],
 		.host_end_ns = end_ns,
+		.owns_until_ns = end_ns,
 		.end_ns = end_ns,
 		.track = on_gpu ? HT_NONE : t->track[row],
 		.row = row,
@@ -194,7 +196,7 @@ enum ht_status ht_cp_windows_find(struct ht_run *run, struct ht_cp_model *m)
 static bool is_in_time(const struct ht_cp_window *window, const struct ht_cp_work *w)
 {
 	int64_t time = w->launch == HT_NONE || window->by_start ? w->start_ns : w->launch_ns;
-	return time >= window->start_ns && time <= window->host_end_ns &&
+	return time >= window->start_ns && time <= window->owns_until_ns &&
 	       (!w->early || window->by_start);
 }
 
@@ -245,7 +247,7 @@ static bool join_deep(struct ht_cp_model *m)
 	struct ht_cp_window *all = &m->windows[0];
 	for (size_t k = 1; k < m->n_windows; k++)
 		if (m->windows[k].host_end_ns > all->host_end_ns)
-			all->host_end_ns = m->windows[k].host_end_ns;
+			all->host_end_ns = all->owns_until_ns = m->windows[k].host_end_ns;
 	all->step = HT_NO_I64;
 	all->row = HT_NONE;
 	m->n_windows = 1;

@@ -208,6 +208,9 @@ static void reach_out(const struct ht_trace *t, struct ht_bounds *bounds, const 
 			b->end = reach[i].last;
 		if (b->end < b->start)
 			b->end = b->start;
+		/* what launched may be through when its work begins */
+		if (b->host_end < b->start)
+			b->host_end = b->end;
 		before = b->end;
 	}
 }
