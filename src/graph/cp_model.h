@@ -27,7 +27,7 @@
 enum ht_cp_by {
 	HT_CP_BY_WORK,   /* other work */
 	HT_CP_BY_LAUNCH, /* its launch */
-	HT_CP_BY_HOST,   /* its launch, which is not in the trace: the host until it began */
+	HT_CP_BY_HOST, /* its launch, which is not in the trace: the host until it began, unless queued */
 };
 
 struct ht_cp_work {
@@ -45,8 +45,8 @@ struct ht_cp_work {
 	bool early;                       /* launched before the recording began */
 	bool awaits;   /* an event wait stands before it, its record is not in the trace */
 	bool inferred; /* what it waited for is inferred */
-	bool queued; /* the first of its device, which was busy with work from before the recording */
-	bool late;   /* the host was still in the launch call when that was over */
+	bool queued;   /* its device was busy with work from before the recording */
+	bool late;     /* the host was still in the launch call when that was over */
 };
 
 /* Work that an event makes other work wait for. */

@@ -116,6 +116,11 @@ static struct ht_cp_place behind(struct walk *w, uint32_t work)
 		return (struct ht_cp_place){
 			.time_ns = k->floor_ns, .work = k->floor, .inferred = k->inferred
 		};
+	/* what was launched before the recording waited for nothing in it */
+	if (k->queued && !launched)
+		return (struct ht_cp_place){
+			.time_ns = w->since_ns, .work = HT_NONE, .track = HT_NONE
+		};
 	return (struct ht_cp_place){ .time_ns = launched ? k->launch_ns : k->start_ns,
 		.work = HT_NONE,
 		.track = launched ? ht_cp_thread(w->m, k->launch) : w->m->main_track,

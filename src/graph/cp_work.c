@@ -17,6 +17,8 @@
  */
 #include "graph/cp_model.h"
 
+#include "store/trace_meta.h"
+
 #include "base/search.h"
 #include "base/sort.h"
 #include "graph/cp_look.h"
@@ -377,19 +379,20 @@ static void find_cause(struct ht_cp_model *m, uint32_t k)
 	          !(ht_cp_names_bits(&m->names, w->launch) & HT_CP_NAME_WAITS);
 }
 
-/* Launched long before, and nothing that was recorded runs: work is in front of it that was launched before the recording. */
+/* Work that waited for what was launched before the recording: it was launched then itself, or it is the first of its device
+ * and was launched long before it begins, and nothing that was recorded explains why it waits. */
 static enum ht_status find_queued(struct ht_cp_model *m, struct ht_arena *own, ht_ctx *ctx)
 {
 	bool *seen = ht_arena_alloc(own, m->n_devices + 1);
-	size_t n_seen = 0;
 	if (!seen)
 		return ht_fail_nomem(ctx);
-	for (uint32_t k = 0; k < m->n_works && n_seen < m->n_devices; k++) {
+	for (uint32_t k = 0; k < m->n_works; k++) {
 		struct ht_cp_work *w = &m->works[k];
 		bool *is_seen = &seen[m->device_of_lane[w->lane]];
-		w->queued = !*is_seen && w->by == HT_CP_BY_LAUNCH && w->floor == HT_NONE &&
-		            !w->awaits && ht_was_queued(m->trace, w->launch, w->start_ns);
-		n_seen += !*is_seen;
+		bool launched = w->by == HT_CP_BY_LAUNCH && !*is_seen && !w->awaits &&
+		                ht_was_queued(m->trace, w->launch, w->start_ns);
+		w->queued =
+		        w->floor == HT_NONE && (launched || (w->early && w->by == HT_CP_BY_HOST));
 		*is_seen = true;
 	}
 	return HT_OK;
@@ -406,6 +409,9 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *m, uint32_t work)
 		return (struct ht_cp_delay){ from, w->launch, HT_CP_LAUNCH_DELAY,
 			HT_CP_BOUND_LAUNCH_DELAY };
 	}
+	if (w->by == HT_CP_BY_HOST && w->queued)
+		return (struct ht_cp_delay){ m->trace->meta->min_ts_ns, HT_NONE, HT_CP_KERNEL_DELAY,
+			HT_CP_BOUND_QUEUED };
 	if (w->by == HT_CP_BY_HOST)
 		return (struct ht_cp_delay){ w->start_ns, HT_NONE, HT_CP_LAUNCH_DELAY,
 			HT_CP_BOUND_LAUNCH_DELAY };

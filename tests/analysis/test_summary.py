@@ -63,8 +63,10 @@ def test_agrees_with_the_verbs(name):
     path = rows("critical-path", run, "--across", "--step", steps, "--quiet")
     by_bound, whole = {}, 0
     for r in path:
-        by_bound[r["bound_by"]] = by_bound.get(r["bound_by"], 0) + int(r["duration_ns"])
-        whole += int(r["duration_ns"])
+        # what the device did before the recording is no part of a step
+        if r["bound_by"] != "queued_before_recording":
+            by_bound[r["bound_by"]] = by_bound.get(r["bound_by"], 0) + int(r["duration_ns"])
+            whole += int(r["duration_ns"])
     candidates = [r for r in rows("stragglers", run, "--quiet") if r["candidate"] == "true"]
     if not candidates:
         launch = [key for key in by_bound if key.endswith("_overhead")]
