@@ -47,7 +47,7 @@ def is_linear(seconds, again, small, least=0.05):
     if seconds < FACTOR * least:
         return True
     most = FACTOR * max(min(small() for _ in range(3)), least)
-    return seconds < most or any(again() < most for _ in range(2))
+    return seconds < most or any(again() < most for _ in range(5))
 
 
 def run(words):
