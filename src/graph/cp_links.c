@@ -106,21 +106,12 @@ static bool follows_its_graph(const struct ht_cp_model *m, const struct ht_cp_wo
 	       w->by != HT_CP_BY_LAUNCH;
 }
 
-/* Of the time until work begins whose launch is not in the trace. */
-static enum ht_cp_bound bound_of_lost_launch(
-        const struct ht_cp_model *m, const struct ht_cp_work *w)
-{
-	if (w->queued)
-		return HT_CP_BOUND_QUEUED;
-	return m->has_host ? HT_CP_BOUND_CPU : HT_CP_BOUND_UNRECORDED;
-}
-
 static void put_launch(struct links *l, uint32_t work)
 {
 	const struct ht_cp_model *m = l->c->m;
 	const struct ht_cp_work *w = &m->works[work];
 	int64_t slack = l->c->work_slack[work];
-	int64_t since_ns = w->queued ? l->c->window->start_ns : w->start_ns;
+	int64_t window_ns = l->c->window->start_ns;
 	if (w->launch != HT_NONE && follows_its_graph(m, w))
 		return;
 	if (w->launch != HT_NONE) {
@@ -133,12 +124,19 @@ static void put_launch(struct links *l, uint32_t work)
 		                .row = w->row,
 		                .weight_ns = lag + (w->launch_ns - from.time_ns),
 		                .slack_ns = slack == HT_CP_FREE ? slack : slack + early });
-	} else if (w->by == HT_CP_BY_HOST && (!w->queued || w->start_ns > since_ns)) {
-		struct node from = host_node(l, m->main_track, since_ns);
+	} else if (w->by == HT_CP_BY_HOST) {
+		struct node from = host_node(l, m->main_track, w->start_ns);
 		put(l, from, work_node(m, work, false),
-		        (struct ht_cp_link){
-		                .type = w->queued ? HT_CP_KERNEL_DELAY : HT_CP_DEPENDENCY,
-		                .bound = bound_of_lost_launch(m, w),
+		        (struct ht_cp_link){ .type = HT_CP_DEPENDENCY,
+		                .bound = m->has_host ? HT_CP_BOUND_CPU : HT_CP_BOUND_UNRECORDED,
+		                .row = HT_NONE,
+		                .weight_ns = w->start_ns - from.time_ns,
+		                .slack_ns = slack });
+	} else if (w->by == HT_CP_BY_BEFORE && w->start_ns > window_ns) {
+		struct node from = host_node(l, m->main_track, window_ns);
+		put(l, from, work_node(m, work, false),
+		        (struct ht_cp_link){ .type = HT_CP_KERNEL_DELAY,
+		                .bound = HT_CP_BOUND_QUEUED,
 		                .row = HT_NONE,
 		                .weight_ns = w->start_ns - from.time_ns,
 		                .slack_ns = slack });

@@ -27,7 +27,8 @@
 enum ht_cp_by {
 	HT_CP_BY_WORK,   /* other work */
 	HT_CP_BY_LAUNCH, /* its launch */
-	HT_CP_BY_HOST, /* its launch, which is not in the trace: the host until it began, unless queued */
+	HT_CP_BY_HOST,   /* its launch, which is not in the trace: the host until it began */
+	HT_CP_BY_BEFORE, /* what was launched before the recording, as it was itself: it begins when it did */
 };
 
 struct ht_cp_work {

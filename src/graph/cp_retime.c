@@ -339,7 +339,7 @@ static void retime_work(struct ht_cp_clock *c, uint32_t work, struct tally *tall
 			lag = plus(ht_cp_delay_of(m, work).from_ns - w->launch_ns, delay);
 		start = later(start,
 		        plus(host_at(c, ht_cp_thread(m, w->launch), w->launch_ns, false), lag));
-	} else if (w->by == HT_CP_BY_HOST && !w->queued) {
+	} else if (w->by == HT_CP_BY_HOST) {
 		start = later(start, host_at(c, m->main_track, w->start_ns, false));
 	}
 	c->work_start[work] = start == HT_NO_I64 ? w->start_ns : start;

@@ -123,8 +123,7 @@ static bool pass_work(struct ht_cp_clock *c, uint32_t work)
 	if (w->launch != HT_NONE)
 		return put_point(c, ht_cp_thread(m, w->launch), w->launch_ns,
 		        more(slack, w->start_ns - w->launch_ns - ht_cp_launch_lag(m, work)), false);
-	return w->by != HT_CP_BY_HOST || w->queued ||
-	       put_point(c, m->main_track, w->start_ns, slack, false);
+	return w->by != HT_CP_BY_HOST || put_point(c, m->main_track, w->start_ns, slack, false);
 }
 
 static bool pass_held(struct ht_cp_clock *c, uint32_t i)

@@ -117,7 +117,7 @@ static struct ht_cp_place behind(struct walk *w, uint32_t work)
 			.time_ns = k->floor_ns, .work = k->floor, .inferred = k->inferred
 		};
 	/* what was launched before the recording waited for nothing in it */
-	if (k->queued && !launched)
+	if (k->by == HT_CP_BY_BEFORE)
 		return (struct ht_cp_place){
 			.time_ns = w->since_ns, .work = HT_NONE, .track = HT_NONE
 		};

@@ -391,8 +391,10 @@ static enum ht_status find_queued(struct ht_cp_model *m, struct ht_arena *own, h
 		bool *is_seen = &seen[m->device_of_lane[w->lane]];
 		bool launched = w->by == HT_CP_BY_LAUNCH && !*is_seen && !w->awaits &&
 		                ht_was_queued(m->trace, w->launch, w->start_ns);
-		w->queued =
-		        w->floor == HT_NONE && (launched || (w->early && w->by == HT_CP_BY_HOST));
+		bool before = w->early && w->by == HT_CP_BY_HOST;
+		w->queued = w->floor == HT_NONE && (launched || before);
+		if (w->queued && before)
+			w->by = HT_CP_BY_BEFORE;
 		*is_seen = true;
 	}
 	return HT_OK;
@@ -409,7 +411,7 @@ struct ht_cp_delay ht_cp_delay_of(const struct ht_cp_model *m, uint32_t work)
 		return (struct ht_cp_delay){ from, w->launch, HT_CP_LAUNCH_DELAY,
 			HT_CP_BOUND_LAUNCH_DELAY };
 	}
-	if (w->by == HT_CP_BY_HOST && w->queued)
+	if (w->by == HT_CP_BY_BEFORE)
 		return (struct ht_cp_delay){ m->trace->meta->min_ts_ns, HT_NONE, HT_CP_KERNEL_DELAY,
 			HT_CP_BOUND_QUEUED };
 	if (w->by == HT_CP_BY_HOST)

@@ -117,7 +117,7 @@ static void add_points(struct maker *k)
 		const struct ht_cp_work *w = &m->works[i];
 		if (w->launch != HT_NONE)
 			add_point(k, ht_cp_thread(m, w->launch), w->launch_ns, PLAIN, 0);
-		else if (w->by == HT_CP_BY_HOST && !w->queued)
+		else if (w->by == HT_CP_BY_HOST)
 			add_point(k, m->main_track, w->start_ns, PLAIN, 0);
 	}
 	for (uint32_t i = 0; i < m->first_held[t->n_tracks]; i++) {
@@ -386,7 +386,7 @@ static void make_work(struct maker *k, uint32_t work)
 		node.launch = node_at(k, track, w->launch_ns);
 		node.launch_lag_ns = ht_event_latency_ns(&k->lags, work);
 		known = later(known, w->launch_ns + node.launch_lag_ns);
-	} else if (w->by == HT_CP_BY_HOST && !w->queued && track != HT_NONE) {
+	} else if (w->by == HT_CP_BY_HOST && track != HT_NONE) {
 		node.launch = node_at(k, track, w->start_ns);
 		known = w->start_ns;
 	}
