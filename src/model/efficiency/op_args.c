@@ -62,16 +62,18 @@ static void read_list(const struct ht_json_value *list, struct ht_op_tensor *ten
 {
 	struct ht_json items = ht_json_enter(list);
 	struct ht_json_value item;
-	uint64_t sum = 0;
+	uint64_t sum = 0, matrices = 0;
 	while (ht_json_element(&items, &item)) {
 		struct ht_op_tensor one = { 0 };
 		one.is_bad = item.type != HT_JSON_ARRAY || !read_sizes(&item, &one);
 		count_elements(&one);
 		tensor->is_bad |= one.is_bad || __builtin_add_overflow(sum, one.n_elements, &sum);
+		matrices += one.n_dims > 1 ? one.n_elements : 0; /* no more than the sum */
 	}
 	tensor->is_list = tensor->is_tensor = true;
 	tensor->n_dims = 0;
 	tensor->n_elements = tensor->n_unique = sum;
+	tensor->n_matrix = matrices;
 }
 
 static void read_dims(const char *text, struct ht_op_args *args)

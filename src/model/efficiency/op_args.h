@@ -33,6 +33,7 @@ struct ht_op_tensor {
 	bool is_bad;          /* sizes that no tensor has */
 	uint64_t n_elements;  /* product of the sizes; 1 for a tensor without any */
 	uint64_t n_unique;    /* without dimensions that are expanded: stride 0 */
+	uint64_t n_matrix;    /* of a list: of its tensors with two dimensions or more */
 	const char *concrete; /* text of a scalar, NULL: none; without quotes */
 	size_t n_concrete;
 };

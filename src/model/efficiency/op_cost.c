@@ -9,6 +9,8 @@
  *   ATTENTION   F = 2 B Hq pairs (D + Dv)                    Q = e (q + k + v + o) + 4 B Hq Sq
  *   backward    F = 2 B Hq pairs (3 D + 2 Dv)                Q = e (q, k, v, o, do read; dq, dk, dv written)
  *   MOE         F = 2 T k (W1 + W2), W elements of an expert  Q = e (2 T H + weights of k to min(E, T k) experts)
+ *   RNN         F = 2 T W, W elements of weight matrices      Q = e (x + all weights + y)
+ *   backward    F = 4 T W: dX and dW                          Q = 2 e (x + all weights + y)
  *   pairs       Sq Sk; causal with Sq <= Sk: Sq Sk - Sq (Sq - 1) / 2, the last query sees every key
  * Products are made in 128 bits; what does not fit 63 bits is refused rather than wrong.
  */
@@ -37,6 +39,8 @@ enum family {
 	CONV_BACKWARD,
 	ATTENTION,
 	MOE,
+	RNN,
+	RNN_BACK,
 	ATTENTION_BACK,
 	MAP,
 	COPY,
@@ -84,6 +88,7 @@ const char *ht_cost_method(enum ht_cost_state state)
 		[HT_COST_INTERVAL] = "interval",
 		[HT_COST_NO_FORMULA] = "none: no formula",
 		[HT_COST_NO_SHAPES] = "none: shapes not recorded",
+		[HT_COST_LONG_LIST] = "none: list too long to be recorded",
 		[HT_COST_MISMATCH] = "none: shape mismatch",
 		[HT_COST_TOO_LARGE] = "none: sizes too large",
 		[HT_COST_NO_OPERATOR] = "none: no operator",
@@ -102,6 +107,7 @@ struct costing {
 	bool is_open;  /* the upper bounds are others */
 	bool no_bytes; /* a type is not known */
 	bool not_fit;  /* sizes do not fit */
+	bool is_long;  /* a list without sizes */
 	bool is_misaligned, is_causal;
 };
 
@@ -124,6 +130,15 @@ static void read_tensor(struct costing *c, const struct ht_op_tensor *t)
 {
 	if (t)
 		move(c, t->n_unique, (enum ht_dtype)t->dtype);
+}
+
+static const struct ht_op_tensor *list(struct costing *c, size_t place)
+{
+	size_t at = (size_t)c->formula->at[place];
+	const struct ht_op_tensor *found = at < c->args->n ? &c->args->list[at] : NULL;
+	c->is_long |= found && !found->is_tensor && !found->concrete;
+	c->not_fit |= !found || !found->is_list || found->is_bad;
+	return found;
 }
 
 /* Of an argument that may be missing. */
@@ -439,6 +454,24 @@ static void cost_moe(struct costing *c)
 	c->is_open = c->bytes_max != c->bytes;
 }
 
+/* Every weight matrix of every layer and direction meets every element of every sequence. n: products for each of them. */
+static void cost_rnn(struct costing *c, wide n)
+{
+	const struct ht_op_tensor *x = tensor(c, 0, -1), *weights = list(c, 1);
+	int64_t hidden = ht_op_int(c->args, c->formula->at[2], -1);
+	int64_t projected = ht_op_int(c->args, c->formula->at[3], 0);
+	bool both_ways = ht_op_bool(c->args, c->formula->at[4], false);
+	c->not_fit |= !x || x->n_dims < 2 || hidden < 1 || hidden > HT_OP_MAX_DIM ||
+	              projected < 0 || projected > hidden;
+	if (c->not_fit || !x->dims[x->n_dims - 1])
+		return;
+	wide n_tokens = (wide)x->n_elements / size(x, x->n_dims - 1u);
+	wide width = (wide)(projected ? projected : hidden) * (both_ways ? 2 : 1);
+	c->dtype = (enum ht_dtype)x->dtype;
+	c->flops = times(2 * n * n_tokens, weights->n_matrix);
+	move(c, n * ((wide)x->n_elements + weights->n_elements + times(n_tokens, width)), c->dtype);
+}
+
 /* ---- what moves more than it computes ---- */
 
 /* The tensor arguments broadcast: elements and type of the result. */
@@ -509,18 +542,9 @@ static void cost_cast(struct costing *c)
 	move(c, from->n_elements, c->dtype);
 }
 
-static const struct ht_op_tensor *list(struct costing *c)
-{
-	int place = c->formula->at[0];
-	const struct ht_op_tensor *found =
-	        (size_t)place < c->args->n ? &c->args->list[place] : NULL;
-	c->not_fit |= !found || !found->is_list || found->is_bad;
-	return found;
-}
-
 static void cost_cat(struct costing *c)
 {
-	const struct ht_op_tensor *all = list(c);
+	const struct ht_op_tensor *all = list(c, 0);
 	if (all)
 		move(c, 2 * (wide)all->n_elements, (enum ht_dtype)all->dtype);
 }
@@ -528,7 +552,7 @@ static void cost_cat(struct costing *c)
 static void cost_lists(struct costing *c)
 {
 	const int8_t *at = c->formula->at;
-	const struct ht_op_tensor *all = list(c);
+	const struct ht_op_tensor *all = list(c, 0);
 	if (!all)
 		return;
 	c->vector_flops = (wide)all->n_elements * (wide)at[1];
@@ -635,6 +659,8 @@ static void cost_family(struct costing *c)
 	case ATTENTION: cost_attention(c, false); break;
 	case ATTENTION_BACK: cost_attention(c, true); break;
 	case MOE: cost_moe(c); break;
+	case RNN: cost_rnn(c, 1); break;
+	case RNN_BACK: cost_rnn(c, 2); break;
 	case MAP: cost_map(c); break;
 	case COPY: cost_copy(c); break;
 	case CAST: cost_cast(c); break;
@@ -677,7 +703,7 @@ struct ht_op_cost ht_op_cost(
 	else
 		cost_generated(&c);
 	finish_bytes(&c);
-	cost.state = HT_COST_MISMATCH;
+	cost.state = c.is_long ? HT_COST_LONG_LIST : HT_COST_MISMATCH;
 	if (c.not_fit)
 		return cost;
 	/* a product without elements does nothing */

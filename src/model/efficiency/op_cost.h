@@ -18,6 +18,7 @@ enum ht_cost_state {
 	HT_COST_INTERVAL,    /* the truth lies between the two numbers */
 	HT_COST_NO_FORMULA,  /* nothing is known about the operator */
 	HT_COST_NO_SHAPES,   /* sizes were not recorded */
+	HT_COST_LONG_LIST,   /* PyTorch records no sizes of a list of more than 30 tensors */
 	HT_COST_MISMATCH,    /* sizes do not fit each other or the schema */
 	HT_COST_TOO_LARGE,   /* no such tensor exists */
 	HT_COST_NO_OPERATOR, /* the activity belongs to none */

@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #define BF16 "\"c10::BFloat16\""
@@ -239,6 +240,55 @@ static void experts_that_are_asked_for_are_not_recorded(void **state)
 	assert_int_equal(moe.state, HT_COST_MISMATCH);
 }
 
+static void recurrent_layers_count_every_weight_matrix_for_every_token(void **state)
+{
+	(void)state;
+	/* 4 sequences of 6 tokens of 3, LSTM of 5: matrices of 20 x 3 and 20 x 5, 160 elements, and 40 of biases.
+	 * 2 * 24 * 160 = 7680; 24 * 3 + 200 + 24 * 5 = 392 elements of 4 bytes */
+	const char *weights = "[[20, 3], [20, 5], [20], [20]]";
+	char dims[300];
+	(void)snprintf(dims, sizeof dims,
+	        "[[4, 6, 3], %s, [], [200], [1, 4, 5], [1, 4, 5], [], [], [], [], [], [], [], [], [], []]",
+	        weights);
+	const char *types = "[\"float\", \"TensorList\"]";
+	const char *concrete = "[\"\", \"\", \"4\", \"\", \"\", \"\", \"2\", \"5\", \"0\", \"1\", "
+	                       "\"True\", \"0.\", \"True\", \"False\", \"[]\", \"\"]";
+	struct ht_op_cost lstm =
+	        cost_of("aten::_cudnn_rnn", dims, types, NULL, concrete, HT_CAUSAL_EXACT);
+	assert_int_equal(lstm.state, HT_COST_KNOWN);
+	assert_int_equal(lstm.flops, 7680);
+	assert_int_equal(lstm.bytes, 4 * 392);
+	assert_true(lstm.is_matrix);
+	/* backwards once for the input and once for the weights */
+	(void)snprintf(dims, sizeof dims,
+	        "[[4, 6, 3], %s, [], [200], [1, 4, 5], [1, 4, 5], [4, 6, 5], [4, 6, 5], [], [], [], []]",
+	        weights);
+	struct ht_op_cost back = cost_of("aten::_cudnn_rnn_backward", dims, types, NULL,
+	        "[\"\", \"\", \"4\", \"\", \"\", \"\", \"\", \"\", \"\", \"\", \"2\", \"5\"]",
+	        HT_CAUSAL_EXACT);
+	assert_int_equal(back.flops, 2 * 7680);
+	assert_int_equal(back.bytes, 2 * 4 * 392);
+}
+
+static void lists_without_sizes_are_said_to_be_too_long(void **state)
+{
+	(void)state;
+	const char *types = "[\"TensorList\", \"TensorList\", \"Scalar\"]";
+	const char *concrete = "[\"\", \"\", \"0.1\"]";
+	struct ht_op_cost lerp = cost_of(
+	        "aten::_foreach_lerp_", "[[], [], []]", types, NULL, concrete, HT_CAUSAL_EXACT);
+	assert_int_equal(lerp.state, HT_COST_LONG_LIST);
+	/* 2 + 6 elements, two operations each */
+	lerp = cost_of("aten::_foreach_lerp_", "[[[2], [2, 3]], [[2], [2, 3]], []]", types, NULL,
+	        concrete, HT_CAUSAL_EXACT);
+	assert_int_equal(lerp.state, HT_COST_KNOWN);
+	assert_int_equal(lerp.vector_flops, 16);
+	/* a tensor where a list belongs */
+	lerp = cost_of("aten::_foreach_lerp_", "[[2], [2], []]",
+	        "[\"float\", \"float\", \"Scalar\"]", NULL, concrete, HT_CAUSAL_EXACT);
+	assert_int_equal(lerp.state, HT_COST_MISMATCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +298,8 @@ int main(void)
 		cmocka_unit_test(attention_counts_pairs_by_the_convention),
 		cmocka_unit_test(lengths_that_are_not_recorded_make_an_interval),
 		cmocka_unit_test(experts_that_are_asked_for_are_not_recorded),
+		cmocka_unit_test(recurrent_layers_count_every_weight_matrix_for_every_token),
+		cmocka_unit_test(lists_without_sizes_are_said_to_be_too_long),
 		cmocka_unit_test(vector_work_is_no_matrix_work),
 		cmocka_unit_test(bad_sizes_cost_nothing),
 	};
