@@ -24,6 +24,8 @@
 #define LEAST_OF_STEP   0.001
 /* Below this part of a step, what runs on the GPU is not what the step lasts for. */
 #define MOSTLY 0.5
+/* Beyond this part of a step a change is too large to be called noise. */
+#define LARGE 0.1
 /* No reader looks at more. */
 #define MOST_CAUSES 200
 
@@ -47,6 +49,11 @@ double ht_known_change(const struct ht_sample *sides)
 {
 	struct ht_gap gap = ht_sample_gap(&sides[0], &sides[1], (struct ht_noise){ 0 });
 	return gap.mean == 0 || ht_gap_may_be_noise(&gap) ? NAN : gap.mean;
+}
+
+bool ht_is_large_change(double change, double of)
+{
+	return of > 0 && fabs(change) > LARGE * of;
 }
 
 bool ht_cpu_comes_first(

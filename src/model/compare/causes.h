@@ -52,6 +52,8 @@ enum ht_status ht_causes_find(
 bool ht_gap_may_be_noise(const struct ht_gap *gap);
 /* Test minus control of two samples; NAN where it is nothing or may be noise, so that no part is a share of it. */
 double ht_known_change(const struct ht_sample *sides);
+/* Whether nobody would take a change for noise, though few or uneven steps may not tell it from noise. */
+bool ht_is_large_change(double change, double of);
 /* Whether it is the CPU that changed the step, rather than GPU activity: this explains little of it, or less than the CPU does while the GPU has
  * nothing to do for most of a step. Of each the largest change that goes the way of the step, as positive numbers. */
 bool ht_cpu_comes_first(

@@ -31,8 +31,12 @@ static const char *say_metric(struct ht_run *run, const char *what, const struct
 	if (!control || !test)
 		return NULL;
 	bool is_noise = sides[0].mean != sides[1].mean && isnan(ht_known_change(sides));
+	bool is_large = ht_is_large_change(sides[1].mean - sides[0].mean, sides[0].mean);
 	return ht_arena_printf(run->scratch, "%s %s → %s, %s%s%s", what, control, test,
-	        sides[1].mean > sides[0].mean ? "+" : "", change, is_noise ? ", within noise" : "");
+	        sides[1].mean > sides[0].mean ? "+" : "", change,
+	        !is_noise  ? ""
+	        : is_large ? ", more steps needed to tell this from noise"
+	                   : ", within noise");
 }
 
 const char *ht_metrics_text(struct ht_run *run, const char *what, const struct ht_sample *step,

@@ -136,6 +136,8 @@ enum ht_status ht_step_change_note(struct ht_step_samples *samples, const struct
 	ht_finding_ratio(&f, "change", fabs(gap->mean) / control->mean);
 	ht_finding_ns(&f, "control", ht_round_sat(control->mean));
 	ht_finding_ns(&f, "test", ht_round_sat(test->mean));
+	bool is_large = ht_is_large_change(gap->mean, control->mean);
+	ht_finding_text(&f, is_large ? "large" : "small", "");
 	if (is_noise)
 		HT_TRY(tell_gpu(samples, causes, &f, &tells));
 	else if (first && !ht_cause_is_consequence(first) &&
