@@ -6,6 +6,9 @@
 
 #include "base/checked.h"
 
+/* Beyond this part of the median the mean is another step time. */
+#define APART 0.05
+
 bool ht_findings_is_alone(const struct ht_run *run)
 {
 	return run->rosters[0]->n < 2 && !run->is_partial;
@@ -58,6 +61,15 @@ int64_t ht_findings_mean_step(const struct ht_findings *findings)
 {
 	const struct ht_step_times *steps = &findings->device;
 	return steps->n_mean ? steps->sum_ns / (int64_t)steps->n_mean : 0;
+}
+
+int64_t ht_findings_mean_apart(const struct ht_findings *findings)
+{
+	int64_t mean_ns = ht_findings_mean_step(findings), median_ns = findings->device.median_ns;
+	int64_t apart_ns = mean_ns < median_ns ? median_ns - mean_ns : mean_ns - median_ns;
+	return findings->has_steps && mean_ns > 0 && apart_ns > APART * (double)median_ns
+	               ? mean_ns
+	               : HT_NO_I64;
 }
 
 int64_t ht_findings_per_step(const struct ht_findings *findings, int64_t path_ns)

@@ -243,6 +243,8 @@ struct ht_findings {
 
 /* Of all ranks, as far as known; 0: no steps. */
 int64_t ht_findings_mean_step(const struct ht_findings *findings);
+/* The same where the median step time does not stand for it; HT_NO_I64: it does. */
+int64_t ht_findings_mean_apart(const struct ht_findings *findings);
 /* A column of the breakdown, over the devices of a rank by its part, and how many have it; HT_NO_I64: none. */
 int64_t ht_findings_of_rank(
         const struct ht_findings *findings, size_t i_part, size_t column, int64_t *ret_n_devices);

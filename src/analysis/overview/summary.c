@@ -113,6 +113,9 @@ static void say_step_time(struct ht_report *s)
 		ht_finding_ns(&found, "least", device->n > 1 ? device->least_ns : HT_NO_I64);
 		ht_finding_ns(&found, "most", device->most_ns);
 		ht_finding_count(&found, "longest", slow ? device->number : HT_NO_I64);
+		if (n_ranks == 1 && !f->slow.n)
+			ht_finding_ns(
+			        &found, device->n > 1 ? "mean" : "own", ht_findings_mean_apart(f));
 		ht_finding_ns(&found, "host", host->n ? host->median_ns : HT_NO_I64);
 		ht_finding_text(&found, "no_gpu", f->n_devices || f->exported.ns ? NULL : "");
 		ht_finding_event(&found, device->rank, device->row);
@@ -696,7 +699,8 @@ static void say_savings(struct ht_report *s, struct part *parts)
 		                          : "of.critical_path",
 		        HT_NO_I64);
 		ht_finding_text(&found, "steps", f->has_steps ? "" : NULL);
-		ht_finding_ns(&found, "mean", f->slow.n ? ht_findings_mean_step(f) : HT_NO_I64);
+		ht_finding_ns(&found, "mean",
+		        f->slow.n ? ht_findings_mean_step(f) : ht_findings_mean_apart(f));
 	}
 	ht_report_line(s, "savings", &found);
 }
