@@ -665,7 +665,7 @@ class Session:
         Columns:
             rank: rank of the trace
             step: profiler step; 0 for a trace without steps, null outside steps (step="all")
-            step_time_ns [ns]: from the completion of the step before to its own; the first one from its start
+            step_time_ns [ns]: from the completion of the step before to its own; the first one from its start, or from the end of GPU activity of before that it waits for
             latency_ns [ns]: from its start to its completion
             total_ns [ns]: from its start or the end of the one before, the later, to its last GPU activity
             kernel_ns [ns]: time with a kernel that computes

@@ -29,6 +29,7 @@ enum ht_status ht_ctx_new(ht_ctx **ret_ctx)
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	ctx->made_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	ctx->n_cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	*ret_ctx = ctx;
 	return HT_OK;
 }
@@ -90,10 +91,8 @@ const char *ht_status_name(enum ht_status status)
 
 int ht_ctx_jobs(const ht_ctx *ctx)
 {
-	if (ctx->n_jobs > 0)
-		return ctx->n_jobs < 256 ? ctx->n_jobs : 256;
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n < 1 ? 1 : n > 256 ? 256 : (int)n;
+	int n = ctx->n_jobs > 0 ? ctx->n_jobs : ctx->n_cpus;
+	return n < 1 ? 1 : n > 256 ? 256 : n;
 }
 
 enum ht_status ht_fail(ht_ctx *ctx, enum ht_status status, const char *file, int64_t offset,

@@ -26,6 +26,7 @@
 struct ht_ctx {
 	struct ht_mem *mem;
 	int n_jobs; /* 0: one per CPU */
+	int n_cpus; /* when this was made: to ask the system costs as much as to read a small file */
 	ht_progress_fn progress;
 	void *progress_user;
 	atomic_bool cancelled;

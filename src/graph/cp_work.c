@@ -25,6 +25,7 @@
 #include "graph/cp_sync.h"
 #include "model/device/idle.h"
 #include "model/device/launch.h"
+#include "store/earlier_work.h"
 
 #include <string.h>
 

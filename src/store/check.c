@@ -79,7 +79,8 @@ bool ht_step_is_sound(const struct ht_step *step)
 {
 	return step->ts_ns != HT_NO_I64 && is_time_or_none(step->ts_ns) &&
 	       is_time_or_none(step->done_ns) && step->ts_ns <= step->end_ns &&
-	       step->end_ns <= step->done_ns;
+	       step->end_ns <= step->done_ns && step->ts_ns <= step->begin_ns &&
+	       step->begin_ns <= step->done_ns;
 }
 
 #define check_description NULL /* has a hash of its own, and is checked by who reads it */

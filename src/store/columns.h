@@ -55,6 +55,8 @@ struct ht_step {
 	uint32_t
 	        is_named; /* 1: nothing but the work names it ("Step Id"), and all of it is there */
 	int64_t ts_ns, end_ns;
+	int64_t begin_ns; /* where its time begins when no step before it tells: its start, of the first of its
+	                   * thread the end of GPU activity of before (earlier_work.h) */
 	int64_t done_ns; /* completion: the later of its end and that of its last activity, not before
 	                      * that of the step before it on its thread */
 	uint32_t n_work;      /* GPU activities that belong to it */

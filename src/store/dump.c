@@ -221,6 +221,7 @@ static void dump_steps(struct dump *d)
 		number(d, "row", step->row);
 		number(d, "ts_ns", step->ts_ns);
 		number(d, "end_ns", step->end_ns);
+		number(d, "begin_ns", step->begin_ns);
 		number(d, "done_ns", step->done_ns);
 		number(d, "work", step->n_work);
 		number(d, "missing", step->n_missing);

@@ -40,6 +40,7 @@ static void put_rank(const struct ht_rank *rank, struct ht_bytes_out *out)
 		ht_bytes_put_u64(out, rank->steps[i].row);
 		ht_bytes_put_i64(out, rank->steps[i].ts_ns);
 		ht_bytes_put_i64(out, rank->steps[i].end_ns);
+		ht_bytes_put_i64(out, rank->steps[i].begin_ns);
 		ht_bytes_put_i64(out, rank->steps[i].done_ns);
 		ht_bytes_put_u64(out, rank->steps[i].n_work);
 		ht_bytes_put_u64(out, rank->steps[i].n_missing);
@@ -80,13 +81,14 @@ void ht_roster_put(const struct ht_roster *roster, struct ht_bytes_out *out)
 
 static bool get_steps(struct ht_bytes_in *in, struct ht_arena *arena, struct ht_rank *rank)
 {
-	rank->n_steps = ht_bytes_get_count(in, 8 * 8);
+	rank->n_steps = ht_bytes_get_count(in, 9 * 8);
 	struct ht_step *steps = ht_arena_alloc(arena, (rank->n_steps + 1) * sizeof *steps);
 	for (size_t i = 0; steps && i < rank->n_steps; i++) {
 		steps[i].number = ht_bytes_get_i64(in);
 		steps[i].row = (uint32_t)ht_bytes_get_u64(in);
 		steps[i].ts_ns = ht_bytes_get_i64(in);
 		steps[i].end_ns = ht_bytes_get_i64(in);
+		steps[i].begin_ns = ht_bytes_get_i64(in);
 		steps[i].done_ns = ht_bytes_get_i64(in);
 		steps[i].n_work = (uint32_t)ht_bytes_get_u64(in);
 		steps[i].n_missing = (uint32_t)ht_bytes_get_u64(in);

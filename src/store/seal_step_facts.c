@@ -9,7 +9,9 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "store/earlier_work.h"
 #include "store/seal.h"
+#include "store/trace_meta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,7 @@ static void add_activities(struct facts *f)
 {
 	const struct ht_trace *t = f->t;
 	for (size_t i = 0; i < t->n_steps; i++)
-		f->steps[i].done_ns = f->steps[i].end_ns;
+		f->steps[i].begin_ns = f->steps[i].ts_ns, f->steps[i].done_ns = f->steps[i].end_ns;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		uint32_t row = t->gpu[i].row, step = ht_step_of(t, row);
 		if (step == HT_NONE || !ht_is_span(t, row))
@@ -215,6 +217,14 @@ static void judge(struct facts *f, const struct ht_step_threads *threads, size_t
 	}
 }
 
+/* What the device does for calls of before is none of its time. */
+static void begin_first(struct facts *f, uint32_t i_step)
+{
+	struct ht_step *step = &f->steps[i_step];
+	int64_t begin_ns = ht_earlier_end(f->t, i_step, step->ts_ns);
+	step->begin_ns = begin_ns < step->done_ns ? begin_ns : step->done_ns;
+}
+
 enum ht_status ht_seal_step_facts(ht_ctx *ctx, struct ht_trace *t,
         const struct ht_step_threads *threads, struct ht_arena *arena)
 {
@@ -238,5 +248,7 @@ enum ht_status ht_seal_step_facts(ht_ctx *ctx, struct ht_trace *t,
 	const struct ht_step_thread *first = &threads->list[main_thread];
 	for (size_t i = 0; i < first->n; i++)
 		f.steps[threads->steps[first->first + i]].is_main = 1;
+	if (first->n && t->meta_->has_host_steps)
+		begin_first(&f, threads->steps[first->first]);
 	return HT_OK;
 }

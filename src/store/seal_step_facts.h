@@ -4,6 +4,7 @@
  *
  * completion   the later of its end and the end of its last activity, never before the completion of the step before it
  *              on its thread
+ * begin        its start, of the first step of the main thread where GPU activity of before ends that it waits for
  * complete     no launch in it lacks its activity, and it has activity if other steps of its thread have. A trace with
  *              one step, and steps that only activities name, are taken as they are
  * A launch lacks its activity when no activity refers to it, though other launches of that call have theirs. This says

@@ -50,7 +50,7 @@ static enum ht_status put_steps(struct ht_run *run, const struct ht_bounds *boun
 		        step || bounds->is_named ? b->number : HT_NO_I64, HT_NO_I64);
 		ht_table_put_known(table, HT_FOUND_STEP_HOST_NS,
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
-		ht_table_put_i64(table, HT_FOUND_STEP_TIME_NS, ht_bound_shared_ns(b));
+		ht_table_put_i64(table, HT_FOUND_STEP_TIME_NS, ht_bound_ns(b));
 		ht_table_put_known(table, HT_FOUND_STEP_ROW, step ? step->row : HT_NONE, HT_NONE);
 		for (size_t k = HT_FOUND_STEP_COMPUTING_NS; k <= HT_FOUND_STEP_FREE_NS; k++)
 			ht_table_put_null(table, k);

@@ -114,8 +114,7 @@ static void say_step_time(struct ht_report *s)
 		ht_finding_ns(&found, "most", device->most_ns);
 		ht_finding_count(&found, "longest", slow ? device->number : HT_NO_I64);
 		if (n_ranks == 1 && !f->slow.n)
-			ht_finding_ns(
-			        &found, device->n > 1 ? "mean" : "own", ht_findings_mean_apart(f));
+			ht_finding_ns(&found, "mean", ht_findings_mean_apart(f));
 		ht_finding_ns(&found, "host", host->n ? host->median_ns : HT_NO_I64);
 		ht_finding_text(&found, "no_gpu", f->n_devices || f->exported.ns ? NULL : "");
 		ht_finding_event(&found, device->rank, device->row);

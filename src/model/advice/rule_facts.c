@@ -101,7 +101,7 @@ static enum ht_status list_slow(struct facts *f, int64_t median_ns)
 		return ht_fail_nomem(f->run->ctx);
 	for (size_t i = 0; i < f->bounds->n; i++) {
 		const struct ht_bound *b = &f->bounds->list[i];
-		if (ht_step_is_slow(ht_bound_shared_ns(b), median_ns))
+		if (ht_step_is_slow(ht_bound_ns(b), median_ns))
 			f->slow[f->n_slow++] = (struct ht_interval){ b->start, b->end };
 	}
 	return HT_OK;
@@ -119,7 +119,7 @@ static enum ht_status find_slow_step(struct facts *f, const int64_t (*ns)[HT_N_B
 		return HT_OK;
 	HT_TRY(list_slow(f, slow.median_ns));
 	const struct ht_bound *step = &f->bounds->list[slow.i_bound];
-	int64_t length_ns = ht_bound_shared_ns(step);
+	int64_t length_ns = ht_bound_ns(step);
 	bool is_comm = slow.role == HT_BUSY_COMM;
 	f->known[HT_METRIC_SLOW_COMM] = is_comm;
 	f->of[is_comm ? HT_METRIC_SLOW_COMM : HT_METRIC_SLOW_STEP] =
@@ -171,7 +171,7 @@ static enum ht_status find_roles(struct facts *f)
 	HT_TRY(list_awaits(f, &times));
 	steps->count = (int64_t)f->bounds->n;
 	for (size_t i = 0; i < f->bounds->n; i++) {
-		ht_sum(&steps->part, ht_bound_shared_ns(&f->bounds->list[i]));
+		ht_sum(&steps->part, ht_bound_ns(&f->bounds->list[i]));
 		ht_sum(&loader->part, ns[i][HT_BUSY_LOADER]);
 		ht_sum(&comm->part, ns[i][HT_BUSY_COMM]);
 		ht_sum(&copy->part, ns[i][HT_BUSY_MEMCPY]);

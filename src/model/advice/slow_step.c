@@ -46,7 +46,7 @@ static enum ht_status find_longest(
 		return HT_OK;
 	slow->median_ns = ht_middle_i64(lengths, n);
 	for (size_t i = 0; i < bounds->n; i++) {
-		int64_t ns = ht_bound_shared_ns(&bounds->list[i]);
+		int64_t ns = ht_bound_ns(&bounds->list[i]);
 		if (!ht_step_is_slow(ns, slow->median_ns))
 			continue;
 		ht_sum(&slow->excess_ns, ns - slow->median_ns);
@@ -193,7 +193,7 @@ static enum ht_status look_into(struct ht_run *run, const struct ht_bounds *boun
 		return ht_fail_nomem(run->ctx);
 	HT_TRY(ht_profile_put(&two_steps, &options, tables));
 	HT_TRY(ht_table_finish(run->ctx, tables->names));
-	int64_t excess_ns = ht_bound_shared_ns(&bounds->list[slow->i_bound]) - slow->median_ns;
+	int64_t excess_ns = ht_bound_ns(&bounds->list[slow->i_bound]) - slow->median_ns;
 	return find_name(run, tables->names, &bounds->list[slow->i_bound], excess_ns, arena, slow);
 }
 

@@ -37,12 +37,6 @@ bool ht_is_counted_kernel(const struct ht_trace *t, const struct ht_gpu *gpu)
 	return t->kind[gpu->row] == HT_KIND_KERNEL && works;
 }
 
-bool ht_was_queued(const struct ht_trace *t, uint32_t launch, int64_t start_ns)
-{
-	return launch != HT_NONE && ht_is_span(t, launch) &&
-	       ht_sub_sat(start_ns, ht_end_ns(t, launch)) > HT_QUEUED_NS;
-}
-
 void ht_put_track(ht_table *table, size_t column, const struct ht_trace *trace, uint32_t row)
 {
 	const struct ht_track *track = &trace->tracks[trace->track[row]];

@@ -29,13 +29,6 @@ bool ht_may_wait_for_device(const char *name);
  * that nothing is around them: work of an NPU stands where its operator is. */
 uint32_t ht_host_place(const struct ht_trace *trace, const struct ht_gpu *gpu);
 
-/* From the end of a launch to the first work of its device: no launch takes so long. */
-#define HT_QUEUED_NS 1000000
-
-/* Whether the first activity of a device was in a queue behind activities that were launched before the recording: it was
- * launched long before it began, and nothing that was recorded explains why. */
-bool ht_was_queued(const struct ht_trace *trace, uint32_t launch, int64_t start_ns);
-
 /* pid and tid of a row's track as cells of a column and the next: integers, null when text or absent. */
 void ht_put_track(ht_table *table, size_t column, const struct ht_trace *trace, uint32_t row);
 

@@ -5,10 +5,10 @@
 #include "model/steps/step_roles.h"
 #include "model/steps/timed_steps.h"
 
-#include "model/device/launch.h"
 #include "model/run_memo.h"
 #include "base/checked.h"
 #include "base/search.h"
+#include "store/earlier_work.h"
 #include "store/trace_meta.h"
 
 #include <stdlib.h>
@@ -164,42 +164,11 @@ static bool find_reach(const struct ht_trace *t, uint32_t of_track, struct ht_bo
 	return any;
 }
 
-/* Where unrecorded GPU work of before the recording ends: where the first recorded activity of all devices begins, had that
- * been in a queue behind it (launch.h). HT_NO_I64: there was none. */
-static int64_t queue_end(const struct ht_trace *t)
+static void reach_out(const struct ht_trace *t, struct ht_bounds *bounds, const struct reach *reach)
 {
-	const struct ht_gpu *first = NULL;
-	for (size_t i = 0; i < t->n_gpu; i++)
-		if (ht_is_span(t, t->gpu[i].row) &&
-		        (!first || t->ts_ns[t->gpu[i].row] < t->ts_ns[first->row]))
-			first = &t->gpu[i];
-	bool queued = first && ht_was_queued(t, first->launch, t->ts_ns[first->row]);
-	return queued ? t->ts_ns[first->row] : HT_NO_I64;
-}
-
-/* Where GPU work of before the first step ends, recorded or not. */
-static int64_t earlier_end(const struct ht_trace *t, const struct ht_bounds *bounds,
-        const struct reach *reach, const size_t *step_of_work)
-{
-	int64_t latest = bounds->list[0].start, queue_ns = queue_end(t);
-	/* only what the first step itself waits in it for is none of its time */
-	if (queue_ns != HT_NO_I64 && reach[0].any && queue_ns == reach[0].first)
-		latest = queue_ns > latest ? queue_ns : latest;
-	for (size_t i = 0; i < t->n_gpu && reach[0].any; i++) {
-		uint32_t row = t->gpu[i].row;
-		if (step_of_work[i] != bounds->n || !ht_is_span(t, row))
-			continue;
-		int64_t end = ht_end_ns(t, row);
-		if (end > latest && end <= reach[0].first)
-			latest = end;
-	}
-	return latest;
-}
-
-static void reach_out(const struct ht_trace *t, struct ht_bounds *bounds, const struct reach *reach,
-        const size_t *step_of_work)
-{
-	int64_t before = earlier_end(t, bounds, reach, step_of_work);
+	const struct ht_bound *first = &bounds->list[0];
+	int64_t before = bounds->is_whole ? ht_earlier_end(t, HT_NONE, first->start)
+	                                  : t->steps[first->i_step].begin_ns;
 	for (size_t i = 0; i < bounds->n; i++) {
 		struct ht_bound *b = &bounds->list[i];
 		if (b->start < before)
@@ -225,7 +194,7 @@ static enum ht_status reach_of_work(
 	if (!reach || !step_of_work)
 		return ht_fail_nomem(run->ctx);
 	if (find_reach(t, of_track, bounds, reach, step_of_work))
-		reach_out(t, bounds, reach, step_of_work);
+		reach_out(t, bounds, reach);
 	return HT_OK;
 }
 

@@ -64,12 +64,6 @@ static inline int64_t ht_bound_ns(const struct ht_bound *bound)
 	return bound->i_step == HT_NONE ? ht_sub_sat(bound->end, bound->start) : bound->time_ns;
 }
 
-/* What a step has to share out: its time. What went on before the first one is in none of its parts. */
-static inline int64_t ht_bound_shared_ns(const struct ht_bound *bound)
-{
-	return bound->is_first ? ht_sub_sat(bound->end, bound->start) : ht_bound_ns(bound);
-}
-
 /* How many processes have steps of their own, and a track of the one whose steps count (HT_NONE: no host row says). */
 size_t ht_step_processes(const struct ht_trace *trace, uint32_t *ret_track);
 /* Of the rank in hand; all of these have their memory in scratch. */

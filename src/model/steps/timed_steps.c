@@ -23,7 +23,7 @@ enum ht_status ht_timed_steps_make(struct ht_run *run, const struct ht_step *ste
 		if (!step->is_main)
 			continue;
 		bool is_first = n_list == 0;
-		int64_t since = is_first ? step->ts_ns : list[n_list - 1].done_ns;
+		int64_t since = is_first ? step->begin_ns : list[n_list - 1].done_ns;
 		list[n_list++] = (struct ht_timed_step){ .number = step->number,
 			.start_ns = step->ts_ns,
 			.done_ns = step->done_ns,

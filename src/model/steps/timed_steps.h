@@ -5,7 +5,8 @@
  * completion  of a step: the later of the end of its host span and the end of its last activity, never before the
  *             completion of the step before it (store/seal_step_facts.h)
  * step time   from the completion of the step before it to its own. The first step of a rank has none before it: it runs
- *             from its start, is marked, and stays out of medians when there is another
+ *             from its start, or where the GPU activity of before ends that it waits for (store/earlier_work.h), is marked, and stays out of
+ *             medians when there is another
  * latency     from its start to its completion: longer than the step time where the CPU runs ahead
  *
  *     host    | 1 | 2 | 3 |            the CPU runs ahead of the GPU

@@ -155,7 +155,7 @@ static void add_calls(struct maker *m, const struct ht_model_spec *spec)
 		struct ht_step_use *use = &m->list[i];
 		if (i < m->bounds->n) {
 			use->number = m->bounds->is_whole ? HT_NO_I64 : m->bounds->list[i].number;
-			use->time_ns = ht_bound_shared_ns(&m->bounds->list[i]);
+			use->time_ns = ht_bound_ns(&m->bounds->list[i]);
 			use->n_steps = 1;
 			if (spec->tokens > 0)
 				use->tokens =

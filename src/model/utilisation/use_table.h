@@ -12,8 +12,8 @@
 	COLUMN(HT_USE_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                     \
 	COLUMN(HT_USE_STEP, "step", HT_I64, HT_KEY,                                                \
 	        "profiler step; null: all of the rank together", NULL)                             \
-	COLUMN(HT_USE_STEP_NS, "step_ns", HT_DURATION, HT_MEASURE,                                 \
-	        "step time, as steps has it; of the first step without what came before", NULL)    \
+	COLUMN(HT_USE_STEP_NS, "step_ns", HT_DURATION, HT_MEASURE, "step time, as steps has it",   \
+	        NULL)                                                                              \
 	COLUMN(HT_USE_GPU_NS, "gpu_ns", HT_DURATION, HT_MEASURE,                                   \
 	        "GPU time of the calls that the step launched, without communication", NULL)       \
 	COLUMN(HT_USE_MODELLED_SHARE, "modelled_share", HT_RATIO, HT_MEASURE,                      \

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * earlier_work.c - see earlier_work.h.
+ */
+#include "store/earlier_work.h"
+
+#include "base/checked.h"
+#include "store/trace_meta.h"
+
+bool ht_was_queued(const struct ht_trace *t, uint32_t launch, int64_t start_ns)
+{
+	return launch != HT_NONE && ht_is_span(t, launch) &&
+	       ht_sub_sat(start_ns, ht_end_ns(t, launch)) > HT_QUEUED_NS;
+}
+
+static bool is_own(const struct ht_trace *t, const struct ht_gpu *gpu, uint32_t step)
+{
+	return gpu->launch != HT_NONE && (step == HT_NONE || ht_step_of(t, gpu->row) == step);
+}
+
+/* Of another step it is not of before the first. */
+static bool is_earlier(const struct ht_trace *t, const struct ht_gpu *gpu)
+{
+	return gpu->launch == HT_NONE || ht_step_of(t, gpu->row) == HT_NONE;
+}
+
+/* The first activity of all, and the first that is the step's own; NULL where there is none. */
+static void find_first(const struct ht_trace *t, uint32_t step, const struct ht_gpu **ret_first,
+        const struct ht_gpu **ret_own)
+{
+	const struct ht_gpu *first = NULL, *own = NULL;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		if (!ht_is_span(t, gpu->row))
+			continue;
+		int64_t ts = t->ts_ns[gpu->row];
+		if (!first || ts < t->ts_ns[first->row])
+			first = gpu;
+		if (is_own(t, gpu, step) && (!own || ts < t->ts_ns[own->row]))
+			own = gpu;
+	}
+	*ret_first = first;
+	*ret_own = own;
+}
+
+int64_t ht_earlier_end(const struct ht_trace *t, uint32_t step, int64_t ts_ns)
+{
+	const struct ht_gpu *first, *own;
+	int64_t latest = ts_ns;
+	find_first(t, step, &first, &own);
+	if (!own)
+		return ts_ns;
+	int64_t own_ns = t->ts_ns[own->row];
+	/* only what the step itself waits in the queue for is none of its time */
+	if (own_ns == t->ts_ns[first->row] && own_ns > latest &&
+	        ht_was_queued(t, first->launch, own_ns))
+		latest = own_ns;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		const struct ht_gpu *gpu = &t->gpu[i];
+		if (!ht_is_span(t, gpu->row) || is_own(t, gpu, step) || !is_earlier(t, gpu))
+			continue;
+		int64_t end = ht_end_ns(t, gpu->row);
+		if (end > latest && end <= own_ns)
+			latest = end;
+	}
+	return latest;
+}
