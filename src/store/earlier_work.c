@@ -65,3 +65,31 @@ int64_t ht_earlier_end(const struct ht_trace *t, uint32_t step, int64_t ts_ns)
 	}
 	return latest;
 }
+
+enum ht_status ht_unlaunched_end(
+        ht_ctx *ctx, struct ht_arena *scratch, const struct ht_trace *t, int64_t *ret_ns)
+{
+	/* by track: when its first activity with a call begins */
+	int64_t *launched_ns = ht_arena_alloc(scratch, (t->n_tracks + 1) * sizeof *launched_ns);
+	*ret_ns = HT_NO_I64;
+	if (!launched_ns)
+		return ht_fail_nomem(ctx);
+	for (size_t i = 0; i < t->n_tracks; i++)
+		launched_ns[i] = INT64_MIN;
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		int64_t *first = &launched_ns[t->track[row]];
+		if (t->gpu[i].launch != HT_NONE && ht_is_span(t, row) &&
+		        (*first == INT64_MIN || t->ts_ns[row] < *first))
+			*first = t->ts_ns[row];
+	}
+	for (size_t i = 0; i < t->n_gpu; i++) {
+		uint32_t row = t->gpu[i].row;
+		if (t->gpu[i].launch != HT_NONE || !ht_is_span(t, row))
+			continue;
+		int64_t end = ht_end_ns(t, row);
+		if (end <= launched_ns[t->track[row]] && (*ret_ns == HT_NO_I64 || end > *ret_ns))
+			*ret_ns = end;
+	}
+	return HT_OK;
+}

@@ -8,6 +8,8 @@
 #ifndef HT_STORE_EARLIER_WORK_H
 #define HT_STORE_EARLIER_WORK_H
 
+#include "base/arena.h"
+#include "base/status.h"
 #include "store/columns.h"
 
 /* From the end of a launch to the first work of its device: no launch takes so long. */
@@ -20,5 +22,10 @@ bool ht_was_queued(const struct ht_trace *trace, uint32_t launch, int64_t start_
 /* Where GPU activity of before ends that a step, or with HT_NONE all that was recorded, waits for; ts_ns, where it begins, when it
  * waits for none. Only what ends before its own first activity counts. */
 int64_t ht_earlier_end(const struct ht_trace *trace, uint32_t step, int64_t ts_ns);
+
+/* Where the last activity ends that was launched before the recording, on any stream: it has no call, and comes before all of its
+ * stream that have one. HT_NO_I64: there is none. */
+enum ht_status ht_unlaunched_end(ht_ctx *ctx, struct ht_arena *scratch,
+        const struct ht_trace *trace, int64_t *ret_ns) HT_MUST_USE;
 
 #endif

@@ -8,6 +8,7 @@
 #include "model/numbers/stats.h"
 #include "model/rows/work_names.h"
 #include "model/steps/step_profile.h"
+#include "store/earlier_work.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -30,15 +31,22 @@ static size_t find_typical(const struct ht_bounds *bounds, int64_t median_ns)
 	return best;
 }
 
+/* A first step beside which the device is at work for calls of before is as long as that: its own part is not known. */
+static bool is_behind(const struct ht_bound *bound, int64_t unlaunched_ns)
+{
+	return bound->is_first && unlaunched_ns != HT_NO_I64 && unlaunched_ns > bound->start;
+}
+
 /* The longest, and what all slow ones have above the median. */
 static enum ht_status find_longest(
         struct ht_run *run, const struct ht_bounds *bounds, struct ht_slow_step *slow)
 {
 	int64_t *lengths = ht_arena_alloc(run->scratch, (bounds->n + 1) * sizeof *lengths);
-	int64_t longest_ns = 0;
+	int64_t longest_ns = 0, unlaunched_ns;
 	size_t n = 0;
 	if (!lengths)
 		return ht_fail_nomem(run->ctx);
+	HT_TRY(ht_unlaunched_end(run->ctx, run->scratch, run->trace, &unlaunched_ns));
 	for (size_t i = 0; i < bounds->n; i++)
 		if (!bounds->list[i].is_first)
 			lengths[n++] = ht_bound_ns(&bounds->list[i]);
@@ -47,7 +55,8 @@ static enum ht_status find_longest(
 	slow->median_ns = ht_middle_i64(lengths, n);
 	for (size_t i = 0; i < bounds->n; i++) {
 		int64_t ns = ht_bound_ns(&bounds->list[i]);
-		if (!ht_step_is_slow(ns, slow->median_ns))
+		if (!ht_step_is_slow(ns, slow->median_ns) ||
+		        is_behind(&bounds->list[i], unlaunched_ns))
 			continue;
 		ht_sum(&slow->excess_ns, ns - slow->median_ns);
 		slow->n++;
