@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define MAX_SHARES 4
+#define MAX_WAYS   2
 
 static void check(ht_ctx *ctx, enum ht_status status)
 {
@@ -139,18 +140,23 @@ static const char *in_tree(const char *path)
 	return whole;
 }
 
-static void compare_all(size_t n_shares, const struct ht_arg *args, size_t n_args)
+/* In so many shares, one way after the other. */
+static void compare_all(
+        const size_t *n_shares, size_t n_ways, const struct ht_arg *args, size_t n_args)
 {
 	const char *sources[2] = { in_tree("examples/ddp"), in_tree("examples/straggler") };
 	struct ht_open_options options = { .struct_size = sizeof options, .no_cache = true };
-	struct shares sides[2] = { { .n = n_shares }, { .n = n_shares } };
+	struct shares sides[MAX_WAYS][2] = { 0 };
 	ht_ctx *ctx;
 	ht_set *whole[2];
 	size_t n_compared = 0;
 	assert_int_equal(ht_ctx_new(&ctx), HT_OK);
 	for (size_t side = 0; side < 2; side++) {
 		check(ctx, ht_open(ctx, &sources[side], 1, &options, &whole[side]));
-		open_shares(ctx, sources[side], &sides[side]);
+		for (size_t way = 0; way < n_ways; way++) {
+			sides[way][side].n = n_shares[way];
+			open_shares(ctx, sources[side], &sides[way][side]);
+		}
 	}
 	for (size_t i = 0; i < ht_n_analyses(); i++) {
 		const struct ht_analysis_info *info = ht_analysis_at(i);
@@ -165,17 +171,22 @@ static void compare_all(size_t n_shares, const struct ht_arg *args, size_t n_arg
 			continue; /* it does not take these arguments */
 		check(ctx, status);
 		struct memory_sink one = render(ctx, table);
-		struct memory_sink many = render(ctx, run_shares(ctx, info, sides, args, n_args));
-		if (strcmp(one.data, many.data) != 0)
-			print_error("%s differs\n", info->name);
-		assert_string_equal(one.data, many.data);
+		for (size_t way = 0; way < n_ways; way++) {
+			struct memory_sink many =
+			        render(ctx, run_shares(ctx, info, sides[way], args, n_args));
+			if (strcmp(one.data, many.data) != 0)
+				print_error(
+				        "%s differs in %zu shares\n", info->name, n_shares[way]);
+			assert_string_equal(one.data, many.data);
+			free(many.data);
+		}
 		free(one.data);
-		free(many.data);
 		n_compared++;
 	}
 	assert_true(n_compared > 20);
 	for (size_t side = 0; side < 2; side++) {
-		close_shares(&sides[side]);
+		for (size_t way = 0; way < n_ways; way++)
+			close_shares(&sides[way][side]);
 		ht_close(whole[side]);
 	}
 	ht_ctx_free(ctx);
@@ -184,15 +195,14 @@ static void compare_all(size_t n_shares, const struct ht_arg *args, size_t n_arg
 static void test_every_analysis_in_shares(void **state)
 {
 	(void)state;
-	compare_all(1, NULL, 0);
-	compare_all(3, NULL, 0);
+	compare_all((const size_t[]){ 1, 3 }, 2, NULL, 0);
 }
 
 static void test_rules_over_all_ranks_in_shares(void **state)
 {
 	static const struct ht_arg args[] = { { "hta-compat", "true" } };
 	(void)state;
-	compare_all(4, args, 1);
+	compare_all((const size_t[]){ 4 }, 1, args, 1);
 }
 
 static void test_ranks_elsewhere_are_refused(void **state)
