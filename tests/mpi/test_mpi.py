@@ -276,6 +276,19 @@ def test_timings(mpi, tmp_path):
         assert "start" in phases and sum(map(float, phases.values())) <= float(line[2]) + 0.01, line[0]
 
 
+@pytest.mark.parametrize("mpi", HERE)
+def test_a_crash_while_mpi_ends(mpi, tmp_path):
+    """Open MPI's own threads crash there, seldom: what the run found is there, and its exit code."""
+    (tmp_path / "end.c").write_text("#include <signal.h>\nint PMPI_Finalize(void);\n"
+                                    "int MPI_Finalize(void) { int code = PMPI_Finalize(); raise(SIGSEGV); return code; }\n")
+    library = tmp_path / "end.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "end.c"], check=True)
+    for args, code in (["kernel-types", "examples/ddp"], 0), (["kernel-types", "no/such/file.json"], 3):
+        done = subprocess.run([*LAUNCHERS[mpi], "-np", "2", "env", f"LD_PRELOAD={library}", program(mpi), *args], cwd=ROOT,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, env=environment())
+        assert (done.returncode, done.stdout) == (code, alone(*args).stdout), done.stderr.decode()
+
+
 def stays(look, n=2):
     """Wait until a look answers the same, and something, so many times in a row, 20 ms apart."""
     seen = []
