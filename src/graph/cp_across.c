@@ -2,7 +2,7 @@
 /*
  * cp_across.c - see cp_across.h.
  *
- * The window of the job for a step: from the first start of the step on any rank to the last end. Ranks'
+ * The window of the job for a step: from the first start of the step on any rank, or the end of the step before, to the last end. Ranks'
  * windows belong together by the number of their step, or by their order where there are none. Clocks are those
  * of clocks.h; where none explain a collective (a rank leaves before another comes) the path changes ranks where
  * it is, and goes on at that moment.
@@ -230,6 +230,20 @@ static size_t merge_windows(struct job_window *list, size_t n)
 	return n_merged;
 }
 
+/* Where the host is ahead a step begins while the one before is still at work: such a moment is of the one before, as step times have
+ * it, and counts once. */
+static void cut_overlaps(struct across *a)
+{
+	int64_t over_ns = INT64_MIN;
+	for (size_t k = 0; k < a->n_windows; k++) {
+		struct job_window *w = &a->windows[k];
+		if (w->step == HT_NO_I64)
+			continue;
+		w->start_ns = w->start_ns > over_ns ? w->start_ns : over_ns;
+		over_ns = w->end_ns > over_ns ? w->end_ns : over_ns;
+	}
+}
+
 /* The path of a job is that of steps which are chosen on all ranks. */
 static enum ht_status read_windows(struct across *a)
 {
@@ -264,6 +278,7 @@ static enum ht_status read_windows(struct across *a)
 	}
 	qsort(a->windows, n, sizeof *a->windows, compare_windows);
 	a->n_windows = merge_windows(a->windows, n);
+	cut_overlaps(a);
 	return HT_OK;
 }
 

@@ -81,6 +81,8 @@ HT_COLUMN_NUMBERS(HT_FOUND_GPU_COLUMNS, HT_N_FOUND_GPU_COLUMNS);
 	        "step time, or how long the recording is; of a first step only what is in it",     \
 	        NULL)                                                                              \
 	COLUMN(HT_FOUND_STEP_ROW, "row", HT_I64, HT_MEASURE, "row of the step", NULL)              \
+	COLUMN(HT_FOUND_STEP_BEHIND, "is_behind", HT_BOOL, HT_MEASURE,                             \
+	        "the first, beside which work of before it runs", NULL)                            \
 	COLUMN(HT_FOUND_STEP_COMPUTING_NS, "computing_ns", HT_DURATION, HT_MEASURE,                \
 	        "as the exporter says", NULL)                                                      \
 	COLUMN(HT_FOUND_STEP_EXPOSED_NS, "exposed_ns", HT_DURATION, HT_MEASURE,                    \
@@ -168,7 +170,7 @@ struct ht_path_name {
 struct ht_path_bound {
 	int64_t ns, inferred_ns;
 	int64_t slow_ns;                /* of that, in slow steps */
-	struct ht_path_name most, slow; /* in other steps, and in slow ones */
+	struct ht_path_name most, slow; /* in the steps that bounds are said of, and in slow ones */
 	int64_t saved_ns;               /* what the path would be shorter by without it, at most */
 };
 
@@ -205,6 +207,7 @@ struct ht_found_slow {
 	size_t n_rows; /* so many */
 	size_t n_echoes; /* of the numbers: what a rank did at the end of a step, the others waited for in this one */
 	int64_t most_ns, rank, row, number; /* the longest */
+	bool recurs; /* at a period, or as every third or more: the run is made of them, too */
 };
 
 /* Steps of ranks without events, as their exporter has them: sums. */

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/clocks/clocks.h"
+#include "model/rows/addresses.h"
 #include "table/optional.h"
 
 #include <string.h>
@@ -21,8 +22,8 @@ static int bound_of(const char *name)
 	return bound;
 }
 
-/* Steps that take as long as most, and slow ones. */
-enum { TYPICAL, SLOW, N_LOTS };
+/* Steps that what bounds the run is said of, and slow ones. */
+enum { BOUND, SLOW, N_LOTS };
 
 struct longest {
 	int64_t ns, rank, row;
@@ -97,10 +98,10 @@ static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 	/* what the device did before the recording is no part of a step */
 	if (stretch->bound == HT_CP_BOUND_QUEUED)
 		return true;
-	int lot = ht_findings_is_slow(f, stretch->step) ? SLOW : TYPICAL;
+	bool is_slow = ht_findings_is_slow(f, stretch->step);
 	ht_sum(&bound->ns, stretch->dur_ns);
 	ht_sum(&f->path_ns, stretch->dur_ns);
-	if (lot == SLOW) {
+	if (is_slow) {
 		ht_sum(&bound->slow_ns, stretch->dur_ns);
 		ht_sum(&f->slow_path_ns, stretch->dur_ns);
 	}
@@ -109,7 +110,10 @@ static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 	struct named *named = named_of(path, stretch);
 	if (!named)
 		return false;
-	pool(named, lot, stretch->dur_ns, &one);
+	if (is_slow)
+		pool(named, SLOW, stretch->dur_ns, &one);
+	if (!is_slow || f->slow.recurs)
+		pool(named, BOUND, stretch->dur_ns, &one);
 	return true;
 }
 
@@ -127,9 +131,21 @@ static void name_bound(struct ht_path_name *of, const struct named *sum, int lot
 		sum->of[lot].row };
 }
 
-/* Of each bound, the name with most time on all ranks, and its longest stretch. */
-static void name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
+/* Objects have another address in each process, and may be made anew for each call: what is called of them is the same. */
+static enum ht_status drop_addresses(struct ht_findings *f, struct named *by_name, size_t n)
 {
+	for (size_t i = 0; i < n; i++) {
+		by_name[i].name = ht_copy_without_addresses(f->run->scratch, by_name[i].name);
+		if (!by_name[i].name)
+			return ht_fail_nomem(f->run->ctx);
+	}
+	return HT_OK;
+}
+
+/* Of each bound, the name with most time on all ranks, and its longest stretch. */
+static enum ht_status name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
+{
+	HT_TRY(drop_addresses(f, by_name, n));
 	ht_sort_items(f->run->ctx->mem, by_name, n, sizeof *by_name, by_bound_and_name);
 	for (size_t first = 0, end; first < n; first = end) {
 		struct named sum = by_name[first];
@@ -137,9 +153,10 @@ static void name_bounds(struct ht_findings *f, struct named *by_name, size_t n)
 		for (end = first + 1; end < n && !by_bound_and_name(&sum, &by_name[end]); end++)
 			for (int lot = 0; lot < N_LOTS; lot++)
 				pool(&sum, lot, by_name[end].ns[lot], &by_name[end].of[lot]);
-		name_bound(&bound->most, &sum, TYPICAL);
+		name_bound(&bound->most, &sum, BOUND);
 		name_bound(&bound->slow, &sum, SLOW);
 	}
+	return HT_OK;
 }
 
 static enum ht_status find_path(struct ht_findings *f)
@@ -152,7 +169,7 @@ static enum ht_status find_path(struct ht_findings *f)
 		return ht_fail_nomem(f->run->ctx);
 	enum ht_status status = ht_cp_across_each(f->run, f->parts, add_stretch, &path);
 	if (status == HT_OK && path.by_name.n)
-		name_bounds(f, path.by_name.data, path.by_name.n);
+		status = name_bounds(f, path.by_name.data, path.by_name.n);
 	ht_vec_free(f->run->ctx->mem, &path.by_name, sizeof(struct named));
 	return status;
 }

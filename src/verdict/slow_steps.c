@@ -25,6 +25,9 @@ static int64_t length_of(const ht_table *steps, size_t row)
 /* Of more slow steps nobody asks which are echoes. */
 #define MOST_ECHOES 64
 
+/* So many of the steps, one in this number, and slow ones are no exception. */
+#define RECURRING 3
+
 /* A first step, of which it is not known when it began. */
 static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size_t row)
 {
@@ -35,23 +38,12 @@ static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size
 	return i < f->job.n && f->job.list[i].number == number && f->job.list[i].is_left_out;
 }
 
-/* Did the device have a queue from before the recording? Then the first step is as long as that. */
-static bool has_queue(const ht_table *pieces)
-{
-	for (size_t i = 0; i < ht_table_n_rows(pieces); i++)
-		if (ht_table_i64_or(pieces, i, HT_CP_PIECE_BOUND, HT_CP_BOUND_NONE) ==
-		        HT_CP_BOUND_QUEUED)
-			return true;
-	return false;
-}
-
 /* A first step that takes long from its own start on is slow, whenever it began: it compiles, or loads. */
-static bool is_slow(
-        const struct ht_findings *f, const struct ht_part *part, size_t row, int64_t median_ns)
+static bool is_slow(const struct ht_part *part, size_t row, int64_t median_ns)
 {
 	const ht_table *steps = part->facts[HT_FOUND_STEPS];
 	return ht_step_is_slow(length_of(steps, row), median_ns) &&
-	       (!is_left_out(f, steps, row) || !has_queue(part->facts[HT_FOUND_PIECES]));
+	       !ht_table_i64_or(steps, row, HT_FOUND_STEP_BEHIND, 0);
 }
 
 /* Appends the numbers of a rank's slow steps. */
@@ -67,7 +59,7 @@ static enum ht_status add_rank(struct ht_findings *f, const struct ht_part *part
 			values[n++] = length_of(steps, i);
 	int64_t median_ns = n >= HT_SLOW_STEPS_LEAST ? ht_middle_i64(values, n) : 0;
 	for (size_t i = 0; i < n_rows; i++)
-		if (is_slow(f, part, i, median_ns))
+		if (is_slow(part, i, median_ns))
 			f->slow.numbers[f->slow.n++] = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
 	return HT_OK;
 }
@@ -80,7 +72,7 @@ static int64_t excess_of(const struct ht_findings *f, size_t i_part, int64_t num
 	for (size_t i = 0; i < ht_table_n_rows(steps); i++)
 		if (length_of(steps, i) >= 0 &&
 		        ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER) == number &&
-		        is_slow(f, part, i, f->device.median_ns))
+		        is_slow(part, i, f->device.median_ns))
 			return length_of(steps, i) - f->device.median_ns;
 	return 0;
 }
@@ -137,6 +129,8 @@ enum ht_status ht_found_slow_steps(struct ht_findings *f)
 		f->slow.n = f->slow.n_echoes = 0;
 	for (size_t p = 0; p < f->parts->n; p++)
 		add_times(f, &f->parts->list[p]);
+	size_t n_own = f->slow.n - f->slow.n_echoes;
+	f->slow.recurs = n_own && (f->job.period.n_steps || n_own * RECURRING >= f->n_steps);
 	return HT_OK;
 }
 
@@ -150,6 +144,16 @@ int64_t ht_findings_usual_step(const struct ht_findings *f)
 {
 	size_t n = f->device.n_mean - f->slow.n_rows;
 	return n ? (f->device.sum_ns - f->slow.ns) / (int64_t)n : 0;
+}
+
+int64_t ht_findings_apart_ns(const struct ht_findings *f, int64_t slow_ns)
+{
+	return f->slow.recurs ? 0 : slow_ns;
+}
+
+int64_t ht_findings_bound_step(const struct ht_findings *f)
+{
+	return f->slow.recurs ? ht_findings_mean_step(f) : ht_findings_usual_step(f);
 }
 
 struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)

@@ -4,7 +4,8 @@
  *
  * A step is slow when it takes HT_SLOW_STEP times the median of its rank's steps (model/advice/slow_step.h) on some rank: a
  * checkpoint, compiling, a stall. What bounds the run is said of the others, as a step of seconds would hide what the
- * usual ones of milliseconds spend their time on, and of the slow ones what they have more of.
+ * usual ones of milliseconds spend their time on, and of the slow ones what they have more of. Where slow steps recur,
+ * as a loader's that waits for each second batch, they are what bounds the run: it is said of all steps then.
  */
 #ifndef HT_VERDICT_SLOW_STEPS_H
 #define HT_VERDICT_SLOW_STEPS_H
@@ -18,6 +19,11 @@ bool ht_findings_is_slow(const struct ht_findings *findings, int64_t number);
 
 /* The mean of steps that are not slow; 0: there are none. */
 int64_t ht_findings_usual_step(const struct ht_findings *findings);
+
+/* Of a time in slow steps what is looked at apart from the others: nothing where they recur. */
+int64_t ht_findings_apart_ns(const struct ht_findings *findings, int64_t slow_ns);
+/* The mean of the steps that what bounds the run is said of. */
+int64_t ht_findings_bound_step(const struct ht_findings *findings);
 
 /* What slow steps have more of than others. */
 struct ht_slow_cause {

@@ -4,8 +4,10 @@
  */
 #include "verdict/step_facts.h"
 
+#include "model/advice/slow_step.h"
 #include "model/communication/comm_calls.h"
 #include "model/communication/exporter.h"
+#include "store/earlier_work.h"
 #include "store/trace_meta.h"
 
 const struct ht_column ht_found_step_columns[HT_N_FOUND_STEP_COLUMNS] =
@@ -39,8 +41,9 @@ static enum ht_status split_host(
 static enum ht_status put_steps(struct ht_run *run, const struct ht_bounds *bounds, ht_table *table)
 {
 	const struct ht_trace *t = run->trace;
-	int64_t(*ns)[HT_N_BUSY] = NULL;
+	int64_t(*ns)[HT_N_BUSY] = NULL, unlaunched_ns;
 	HT_TRY(split_host(run, bounds, &ns));
+	HT_TRY(ht_unlaunched_end(run->ctx, run->scratch, t, &unlaunched_ns));
 	for (size_t i = 0; i < bounds->n; i++) {
 		const struct ht_bound *b = &bounds->list[i];
 		const struct ht_step *step = b->i_step == HT_NONE ? NULL : &t->steps[b->i_step];
@@ -52,6 +55,7 @@ static enum ht_status put_steps(struct ht_run *run, const struct ht_bounds *boun
 		        on_host ? ht_sub_sat(step->end_ns, step->ts_ns) : HT_NO_I64, HT_NO_I64);
 		ht_table_put_i64(table, HT_FOUND_STEP_TIME_NS, ht_bound_ns(b));
 		ht_table_put_known(table, HT_FOUND_STEP_ROW, step ? step->row : HT_NONE, HT_NONE);
+		ht_table_put_i64(table, HT_FOUND_STEP_BEHIND, ht_step_is_behind(b, unlaunched_ns));
 		for (size_t k = HT_FOUND_STEP_COMPUTING_NS; k <= HT_FOUND_STEP_FREE_NS; k++)
 			ht_table_put_null(table, k);
 		for (size_t k = 0; k < HT_N_HOST_ROLES; k++)
@@ -73,6 +77,7 @@ static enum ht_status put_told_steps(struct ht_run *run, ht_table *table)
 		ht_table_put_null(table, HT_FOUND_STEP_HOST_NS);
 		ht_table_put_i64(table, HT_FOUND_STEP_TIME_NS, steps[i].step_ns);
 		ht_table_put_null(table, HT_FOUND_STEP_ROW);
+		ht_table_put_i64(table, HT_FOUND_STEP_BEHIND, 0);
 		ht_table_put_i64(table, HT_FOUND_STEP_COMPUTING_NS, steps[i].computing_ns);
 		ht_table_put_i64(table, HT_FOUND_STEP_EXPOSED_NS, steps[i].exposed_ns);
 		ht_table_put_i64(table, HT_FOUND_STEP_FREE_NS, steps[i].free_ns);

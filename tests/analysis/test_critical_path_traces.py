@@ -129,4 +129,8 @@ def test_across_covers_the_job(name):
         start = int(r["window_start_ns"])
         first, last = own.get(r["instance"], (start, start))
         own[r["instance"]] = min(first, start), max(last, start + int(r["window_ns"]))
-    assert window == {k: last - first for k, (first, last) in own.items()}
+    expected, over = {}, 0
+    for k, (first, last) in sorted(own.items(), key=lambda one: int(one[0])):
+        # what the step before still does when the CPU is ahead is of that one
+        expected[k], over = last - max(first, over), max(last, over)
+    assert window == expected

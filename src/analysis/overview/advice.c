@@ -325,7 +325,8 @@ static struct ht_rule_verdict launch(struct ht_advice *a)
 	struct ht_rule_fact idle = idle_of_host(a, false);
 	struct ht_rule_verdict v = ht_rule_judge(a, idle, 0.2, "of.gpu_span");
 	const struct ht_path_bound *host = &a->f.path[HT_CP_BOUND_CPU];
-	double share = ht_ratio(host->most.ns, host->ns - host->slow_ns);
+	/* idle time is without slow steps, and the path is not where those recur */
+	double share = a->f.slow.recurs ? 0 : ht_ratio(host->most.ns, host->ns - host->slow_ns);
 	if (v.f.state != HT_STATE_FOUND)
 		return v;
 	v.f.variant = quiet_variant(&idle);

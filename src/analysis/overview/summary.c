@@ -343,10 +343,11 @@ static int by_bound(const void *left, const void *right)
 	return (int)a->bound - (int)b->bound;
 }
 
-static void add_bound(struct part *part, const struct ht_path_bound *of)
+static void add_bound(
+        const struct ht_findings *f, struct part *part, const struct ht_path_bound *of)
 {
 	part->path_ns += of->ns;
-	part->usual_ns += of->ns - of->slow_ns;
+	part->usual_ns += of->ns - ht_findings_apart_ns(f, of->slow_ns);
 	part->saves_ns += of->saved_ns;
 	if (!part->of || of->ns > part->of->ns)
 		part->of = of;
@@ -354,7 +355,7 @@ static void add_bound(struct part *part, const struct ht_path_bound *of)
 
 static int64_t usual_path_ns(const struct ht_findings *f)
 {
-	return f->path_ns - f->slow_path_ns;
+	return f->path_ns - ht_findings_apart_ns(f, f->slow_path_ns);
 }
 
 /* All that shares are of: the path, and what is between steps. */
@@ -365,7 +366,8 @@ static int64_t whole_ns(const struct ht_findings *f)
 
 static int64_t usual_whole_ns(const struct ht_findings *f)
 {
-	return ht_add_sat(usual_path_ns(f), f->between_ns - f->slow_between_ns);
+	return ht_add_sat(
+	        usual_path_ns(f), f->between_ns - ht_findings_apart_ns(f, f->slow_between_ns));
 }
 
 /* Of so much of the path as of a whole in steps, no more than there is. */
@@ -375,44 +377,55 @@ static int64_t of_path_ns(int64_t ns, int64_t step_ns, int64_t path_ns, int64_t 
 	return part < most_ns ? part : most_ns;
 }
 
+/* So much of what the path has of one thing is waiting for a rank; what is not there to be given remains. */
+static void give_late(struct part *from, struct part *rank, int64_t *path_ns, int64_t *usual_ns)
+{
+	int64_t path = *path_ns < from->path_ns ? *path_ns : from->path_ns;
+	int64_t usual = *usual_ns < from->usual_ns ? *usual_ns : from->usual_ns;
+	from->path_ns -= path;
+	from->usual_ns -= usual;
+	from->saves_ns = from->saves_ns > path ? from->saves_ns - path : 0;
+	rank->path_ns += path;
+	rank->saves_ns += path;
+	rank->usual_ns += usual;
+	*path_ns -= path;
+	*usual_ns -= usual;
+}
+
 /* As much of the path as a rank is late by, from what it is late with. */
 static void add_late_rank(const struct ht_findings *f, struct part *parts)
 {
 	const struct ht_late_rank *rank = f->latest;
-	int64_t step_ns = ht_findings_mean_step(f);
-	if (!rank || !step_ns)
+	if (!rank || !ht_findings_mean_step(f))
 		return;
 	const struct ht_verdict *verdict = &f->stragglers.verdicts[rank->i_part];
 	struct ht_straggler_cause cause = ht_straggler_cause_of(&f->stragglers, rank);
 	bool host = cause.side ? !strcmp(cause.side, "host") : !f->n_devices;
-	struct part *from = &parts[host ? BOUND_HOST : BOUND_COMPUTE];
-	/* of the path as it is of a step */
-	int64_t late = ht_straggler_cost_ns(verdict);
-	int64_t of_path = of_path_ns(late, step_ns, whole_ns(f), from->path_ns);
-	int64_t of_usual =
-	        of_path_ns(late, ht_findings_usual_step(f), usual_whole_ns(f), from->usual_ns);
-	from->path_ns -= of_path;
-	from->usual_ns -= of_usual;
-	parts[BOUND_RANK].usual_ns = of_usual;
-	from->saves_ns = from->saves_ns > of_path ? from->saves_ns - of_path : 0;
-	parts[BOUND_RANK].path_ns = of_path;
-	parts[BOUND_RANK].saves_ns = of_path;
+	int64_t late_ns = ht_straggler_cost_ns(verdict), step_ns = ht_findings_mean_step(f);
+	int64_t path_ns = of_path_ns(late_ns, step_ns, whole_ns(f), INT64_MAX);
+	int64_t usual_ns =
+	        of_path_ns(late_ns, ht_findings_bound_step(f), usual_whole_ns(f), INT64_MAX);
+	if (!host)
+		give_late(&parts[BOUND_COMPUTE], &parts[BOUND_RANK], &path_ns, &usual_ns);
+	/* who waits in calls of the CPU is on no path through the device of the late rank */
+	if (host || f->calls_host)
+		give_late(&parts[BOUND_HOST], &parts[BOUND_RANK], &path_ns, &usual_ns);
 }
 
 static void find_parts(const struct ht_findings *f, struct part *parts)
 {
 	for (int k = 0; k < N_BOUNDS; k++)
 		parts[k] = (struct part){ .bound = k };
-	add_bound(&parts[BOUND_HOST], &f->path[HT_CP_BOUND_CPU]);
-	add_bound(&parts[BOUND_DATA], &f->path[HT_CP_BOUND_DATA_LOADING]);
-	add_bound(&parts[BOUND_COMPUTE], &f->path[HT_CP_BOUND_GPU_COMPUTE]);
-	add_bound(&parts[BOUND_MEMORY], &f->path[HT_CP_BOUND_GPU_MEMORY]);
-	add_bound(&parts[BOUND_COMM], &f->path[HT_CP_BOUND_GPU_COMMUNICATION]);
-	add_bound(&parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_LAUNCH_DELAY]);
-	add_bound(&parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_KERNEL_DELAY]);
+	add_bound(f, &parts[BOUND_HOST], &f->path[HT_CP_BOUND_CPU]);
+	add_bound(f, &parts[BOUND_DATA], &f->path[HT_CP_BOUND_DATA_LOADING]);
+	add_bound(f, &parts[BOUND_COMPUTE], &f->path[HT_CP_BOUND_GPU_COMPUTE]);
+	add_bound(f, &parts[BOUND_MEMORY], &f->path[HT_CP_BOUND_GPU_MEMORY]);
+	add_bound(f, &parts[BOUND_COMM], &f->path[HT_CP_BOUND_GPU_COMMUNICATION]);
+	add_bound(f, &parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_LAUNCH_DELAY]);
+	add_bound(f, &parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_KERNEL_DELAY]);
 	add_late_rank(f, parts);
 	parts[BOUND_BETWEEN].path_ns = parts[BOUND_BETWEEN].saves_ns = f->between_ns;
-	parts[BOUND_BETWEEN].usual_ns = f->between_ns - f->slow_between_ns;
+	parts[BOUND_BETWEEN].usual_ns = f->between_ns - ht_findings_apart_ns(f, f->slow_between_ns);
 }
 
 static const char *bound_text(struct ht_report *s, const struct part *part)
@@ -468,12 +481,14 @@ static void add_main_part(
 	if (!part->of)
 		return;
 	const struct ht_path_name *most = &part->of->most;
-	int64_t whole = part->of->ns - part->of->slow_ns;
+	int64_t whole = part->of->ns - ht_findings_apart_ns(&s->f, part->of->slow_ns);
+	/* of that, waiting for a rank may have been taken off */
+	int64_t most_ns = most->ns < part->usual_ns ? most->ns : part->usual_ns;
 	if (!most->name && part->bound != BOUND_HOST)
 		return;
 	ht_finding_text(f, "hot",
 	        most->name ? ht_report_brief(s, most->name) : ht_term("outside_operators"));
-	ht_finding_ratio(f, "hot_share", ht_ratio(most->ns, path_ns));
+	ht_finding_ratio(f, "hot_share", ht_ratio(most_ns, path_ns));
 	ht_finding_text(f, "hot_of", ht_term(is_of_steps(&s->f) ? "of.step_time" : "of.the_path"));
 	ht_finding_text(f, "spread", ht_ratio(most->ns, whole) < WORTH_NAMING ? "" : NULL);
 }
@@ -507,11 +522,11 @@ static int64_t inferred_ns(const struct ht_findings *f)
 
 static const char *path_term(const struct ht_findings *f)
 {
-	bool job = f->parts->n > 1;
+	bool job = f->parts->n > 1, without = f->slow.n && !f->slow.recurs;
 	if (is_of_steps(f))
-		return f->slow.n ? "of.usual_step_time" : "of.step_time";
-	return f->slow.n ? (job ? "of.usual_job_path" : "of.usual_path")
-	                 : (job ? "of.job_path" : "of.critical_path");
+		return without ? "of.usual_step_time" : "of.step_time";
+	return without ? (job ? "of.usual_job_path" : "of.usual_path")
+	               : (job ? "of.job_path" : "of.critical_path");
 }
 
 /* Calls that launch are the host's: it is that which is too slow where the path goes through launches, and without their way to
@@ -570,7 +585,7 @@ static void say_bound(struct ht_report *s, const struct part *parts)
 	ht_finding_subject(
 	        &found, "cause", launches ? ht_term("bound.cpu_launch") : bound_text(s, &parts[0]));
 	ht_finding_value(&found,
-	        (double)of_path_ns(usual_ns, whole, ht_findings_usual_step(f), INT64_MAX), "ns");
+	        (double)of_path_ns(usual_ns, whole, ht_findings_bound_step(f), INT64_MAX), "ns");
 	ht_finding_share(&found, ht_ratio(usual_ns, whole), path_term(f), HT_NO_I64);
 	found.upper_bound_ns = ht_findings_per_step(f, parts[0].saves_ns);
 	found.confidence = 1 - inferred;

@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "model/numbers/stats.h"
+#include "model/rows/addresses.h"
 #include "model/rows/work_names.h"
 #include "model/steps/step_profile.h"
 #include "store/earlier_work.h"
@@ -31,8 +32,7 @@ static size_t find_typical(const struct ht_bounds *bounds, int64_t median_ns)
 	return best;
 }
 
-/* A first step beside which the device is at work for calls of before is as long as that: its own part is not known. */
-static bool is_behind(const struct ht_bound *bound, int64_t unlaunched_ns)
+bool ht_step_is_behind(const struct ht_bound *bound, int64_t unlaunched_ns)
 {
 	return bound->is_first && unlaunched_ns != HT_NO_I64 && unlaunched_ns > bound->start;
 }
@@ -56,7 +56,7 @@ static enum ht_status find_longest(
 	for (size_t i = 0; i < bounds->n; i++) {
 		int64_t ns = ht_bound_ns(&bounds->list[i]);
 		if (!ht_step_is_slow(ns, slow->median_ns) ||
-		        is_behind(&bounds->list[i], unlaunched_ns))
+		        ht_step_is_behind(&bounds->list[i], unlaunched_ns))
 			continue;
 		ht_sum(&slow->excess_ns, ns - slow->median_ns);
 		slow->n++;
@@ -144,7 +144,7 @@ static enum ht_status find_event(struct ht_run *run, const struct ht_bound *step
 	uint32_t around = outermost(t, slow->row);
 	if (around != slow->row && t->name[around] != HT_NO_STR &&
 	        t->name[around] != t->name[slow->row]) {
-		slow->around = ht_arena_printf(arena, "%s", ht_str(t, t->name[around]));
+		slow->around = ht_copy_without_addresses(arena, ht_str(t, t->name[around]));
 		if (!slow->around)
 			return ht_fail_nomem(run->ctx);
 	}
@@ -184,7 +184,7 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names,
 	/* work of the device may hide a part of it */
 	slow->name_ns = slow->name_ns < excess_ns ? slow->name_ns : excess_ns;
 	const char *brief = ht_name_shorten(run, most);
-	slow->name = brief ? ht_arena_printf(arena, "%s", brief) : NULL;
+	slow->name = brief ? ht_copy_without_addresses(arena, brief) : NULL;
 	if (!slow->name)
 		return ht_fail_nomem(run->ctx);
 	return find_event(run, step, most, arena, slow);

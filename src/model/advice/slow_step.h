@@ -24,17 +24,21 @@ static inline bool ht_step_is_slow(int64_t length_ns, int64_t median_ns)
 	return median_ns > 0 && (double)length_ns >= HT_SLOW_STEP * (double)median_ns;
 }
 
+/* A first step beside which the device is at work for calls of before is as long as that: its own part is not known. Those calls'
+ * work ends at unlaunched_ns (store/earlier_work.h). */
+bool ht_step_is_behind(const struct ht_bound *bound, int64_t unlaunched_ns);
+
 struct ht_slow_step {
 	size_t i_bound; /* SIZE_MAX: no step is slow */
 	int64_t median_ns;
 	int64_t excess_ns; /* over the median, of all slow steps */
 	size_t n;          /* slow steps */
 	enum ht_busy role; /* that grew most in the longest of them */
-	char *name;        /* what grew most there; NULL: nothing that has a name */
+	const char *name;  /* what grew most there; NULL: nothing that has a name */
 	int64_t name_ns;   /* by so much, no more than the step is longer by */
 	uint32_t
 	        row; /* the longest event of that name in it, with what is around that and hardly longer; HT_NONE */
-	char *around; /* name of that row where it is another; NULL: it is not */
+	const char *around; /* name of that row where it is another; NULL: it is not */
 };
 
 /* Of the rank in hand; ns is the split of its steps into roles. Names lie in the arena. */

@@ -24,20 +24,33 @@ static const char *find(const char *text, size_t *ret_n)
 	return NULL;
 }
 
-const char *ht_without_addresses(struct ht_mem *mem, struct ht_vec *room, const char *text)
+/* The rest behind each address moves to the front; to may be the text itself. */
+static void drop(char *to, const char *text)
 {
 	size_t n_address, n = 0;
-	const char *at = find(text, &n_address);
-	if (!at)
+	for (const char *at; (at = find(text, &n_address)) != NULL; text = at + n_address) {
+		memmove(to + n, text, (size_t)(at - text));
+		n += (size_t)(at - text);
+	}
+	memmove(to + n, text, strlen(text) + 1);
+}
+
+const char *ht_without_addresses(struct ht_mem *mem, struct ht_vec *room, const char *text)
+{
+	size_t n_address;
+	if (!find(text, &n_address))
 		return text;
 	room->n = 0;
 	if (!ht_vec_reserve(mem, room, 1, strlen(text) + 1))
 		return NULL;
-	char *to = room->data;
-	for (; at; text = at + n_address, at = find(text, &n_address)) {
-		memcpy(to + n, text, (size_t)(at - text));
-		n += (size_t)(at - text);
-	}
-	memcpy(to + n, text, strlen(text) + 1);
-	return to;
+	drop(room->data, text);
+	return room->data;
+}
+
+const char *ht_copy_without_addresses(struct ht_arena *arena, const char *text)
+{
+	char *copy = ht_arena_strndup(arena, text, strlen(text));
+	if (copy)
+		drop(copy, copy);
+	return copy;
 }

@@ -25,8 +25,14 @@ static void addresses_go(void **state)
 		{ "ends at 0xab", "ends" },
 	};
 	struct ht_vec room = { 0 };
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+	struct ht_arena arena;
+	ht_arena_init(&arena, mem);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		assert_string_equal(ht_without_addresses(mem, &room, texts[i][0]), texts[i][1]);
+		assert_string_equal(ht_copy_without_addresses(&arena, texts[i][0]), texts[i][1]);
+		assert_string_equal(ht_copy_without_addresses(&arena, texts[i][1]), texts[i][1]);
+	}
+	ht_arena_done(&arena);
 	ht_vec_free(mem, &room, 1);
 }
 
