@@ -4,8 +4,10 @@
  */
 #include "model/communication/comm_calls.h"
 
+#include "base/search.h"
 #include "model/communication/comm_ops.h"
 #include "model/communication/group_size.h"
+#include "model/device/launch.h"
 #include "model/rows/dtype.h"
 #include "model/rows/work_names.h"
 
@@ -321,6 +323,40 @@ enum ht_status ht_comm_host_calls(struct ht_run *run, const uint32_t **ret_rows,
 	return HT_OK;
 }
 
+/* When each of the calls has its data: of tensors on a device Gloo waits for copies of them first, and only then communicates. What a
+ * call waits for before it does anything else is its own rank's time. */
+static enum ht_status find_ready(
+        struct ht_run *run, const uint32_t *rows, size_t n, int64_t **ret_ready_ns)
+{
+	const struct ht_trace *t = run->trace;
+	int64_t *ready_ns = ht_arena_alloc(run->scratch, (n + 1) * sizeof *ready_ns);
+	int64_t *works_ns = ht_arena_alloc(run->scratch, (n + 1) * sizeof *works_ns);
+	if (!ready_ns || !works_ns)
+		return ht_fail_nomem(run->ctx);
+	for (size_t i = 0; i < n; i++) {
+		ready_ns[i] = t->ts_ns[rows[i]];
+		works_ns[i] = ht_end_ns(t, rows[i]);
+	}
+	for (int waits = 0; n && waits < 2; waits++)
+		for (uint32_t row = 0; row < t->n_kind; row++) {
+			uint32_t around = t->parent[row];
+			if (around == HT_NONE || !ht_kind_is_call(t->kind[row]) ||
+			        !ht_is_span(t, row) || t->name[row] == HT_NO_STR)
+				continue;
+			size_t i = HT_LOWER_BOUND(at, n, rows[at] < around);
+			if (i == n || rows[i] != around ||
+			        ht_is_wait_name(ht_str(t, t->name[row])) != (waits != 0))
+				continue;
+			int64_t start_ns = t->ts_ns[row], end_ns = ht_end_ns(t, row);
+			if (!waits && start_ns < works_ns[i])
+				works_ns[i] = start_ns;
+			else if (waits && start_ns < works_ns[i] && end_ns > ready_ns[i])
+				ready_ns[i] = end_ns < works_ns[i] ? end_ns : works_ns[i];
+		}
+	*ret_ready_ns = ready_ns;
+	return HT_OK;
+}
+
 /* ---- rows ---- */
 
 static int64_t step_of(const struct ht_trace *trace, uint32_t row)
@@ -339,9 +375,8 @@ static int64_t told_bytes(const struct ht_trace *trace, uint32_t row, enum ht_co
 
 /* launch HT_NONE: not recorded, or the call is the host's own. */
 static void put_call(ht_table *table, const struct ht_trace *trace, const struct call *call,
-        uint32_t row, uint32_t launch, int64_t step, bool launched_only)
+        uint32_t row, int64_t start_ns, uint32_t launch, int64_t step, bool launched_only)
 {
-	int64_t start_ns = trace->ts_ns[row];
 	int64_t launch_ns = launch == HT_NONE ? HT_NO_I64 : trace->ts_ns[launch];
 	int64_t bytes = ht_dtype_bytes(call->dtype);
 	bool sized = bytes > 0 && call->elements >= 0 && call->elements < INT64_MAX / bytes;
@@ -358,12 +393,12 @@ static void put_call(ht_table *table, const struct ht_trace *trace, const struct
 	ht_table_put_known(table, HT_CALL_ELEMENTS, call->elements, HT_NO_I64);
 	ht_table_put_known(table, HT_CALL_BYTES, sized ? bytes * call->elements : told, HT_NO_I64);
 	ht_table_put_i64(table, HT_CALL_START, start_ns);
-	ht_table_put_i64(table, HT_CALL_DUR, trace->dur_ns[row]);
+	ht_table_put_i64(table, HT_CALL_DUR, ht_sub_sat(ht_end_ns(trace, row), start_ns));
 	ht_table_put_known(table, HT_CALL_LAUNCH, launch_ns, HT_NO_I64);
 	if (launched_only)
 		ht_table_put_known(table, HT_CALL_ORDER, launch_ns, HT_NO_I64);
 	else
-		ht_table_put_i64(table, HT_CALL_ORDER, start_ns);
+		ht_table_put_i64(table, HT_CALL_ORDER, trace->ts_ns[row]);
 	ht_table_put_i64(table, HT_CALL_ROW, row);
 }
 
@@ -382,15 +417,18 @@ enum ht_status ht_comm_calls_put(struct ht_run *run, ht_table *table)
 		if (!is_call(trace, gpu))
 			continue;
 		HT_TRY(describe(&args, &sizes, args_row(&args, gpu), gpu->row, &call));
-		put_call(table, trace, &call, gpu->row, gpu->launch, step_of(trace, gpu->row),
-		        launched_only);
+		put_call(table, trace, &call, gpu->row, trace->ts_ns[gpu->row], gpu->launch,
+		        step_of(trace, gpu->row), launched_only);
 	}
+	int64_t *ready_ns = NULL;
 	HT_TRY(ht_comm_host_calls(run, &rows, &n));
+	HT_TRY(find_ready(run, rows, n, &ready_ns));
 	for (size_t i = 0; i < n; i++) {
 		struct call call = { 0 };
 		HT_TRY(describe(&args, &sizes, rows[i], rows[i], &call));
 		call.bytes = told_bytes(trace, rows[i], call.kind);
-		put_call(table, trace, &call, rows[i], HT_NONE, step_of(trace, rows[i]), false);
+		put_call(table, trace, &call, rows[i], ready_ns[i], HT_NONE,
+		        step_of(trace, rows[i]), false);
 	}
 	return HT_OK;
 }

@@ -7,7 +7,8 @@
  * every question sees the same collectives and the same clocks.
  *
  * Where a trace has no such kernel, the host's calls of backends that do their work there (gloo:all_reduce, of Gloo, MPI
- * and UCC) are its calls: those last until the data is there. Calls of NCCL and its kin are none, as they only enqueue.
+ * and UCC) are its calls: those last until the data is there. Calls of NCCL and its kin are none, as they only enqueue. Where
+ * such a call begins by waiting for its device, for a copy of what it is to send, it starts when that is over.
  */
 #ifndef HT_MODEL_COMMUNICATION_COMM_CALLS_H
 #define HT_MODEL_COMMUNICATION_COMM_CALLS_H
