@@ -878,7 +878,7 @@ class Session:
             above_peak: efficiency above 105 %: remark has the likely reason
             ceiling [ratio]: best efficiency of a call of this run with the same bound and type
             wave_loss [ratio]: of the time of its kernels, block slots that are empty in the last wave, or SMs without a block
-            misaligned_ns [ns]: GPU time of products whose K or N is no multiple of 16 bytes
+            misaligned_ns [ns]: GPU time of products on Tensor Cores with rows of no multiple of 16 bytes
             cube_ratio [ratio]: of the time of its kernels, the Cube unit of an NPU works, by the vendor's PMU
             vector_ratio [ratio]: of the time of its kernels, the Vector unit of an NPU works, by the vendor's PMU
             remark: why efficiency is above the peak, most likely

@@ -76,7 +76,7 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        "of the time of its kernels, block slots that are empty in the last wave, or SMs without a block",       \
 	        NULL)                                                                                                    \
 	COLUMN(COL_MISALIGNED_NS, "misaligned_ns", HT_DURATION, HT_DETAIL,                                               \
-	        "GPU time of products whose K or N is no multiple of 16 bytes", NULL)                                    \
+	        "GPU time of products on Tensor Cores with rows of no multiple of 16 bytes", NULL)                       \
 	COLUMN(COL_CUBE_RATIO, "cube_ratio", HT_RATIO, HT_DETAIL,                                                        \
 	        "of the time of its kernels, the Cube unit of an NPU works, by the vendor's PMU",                        \
 	        NULL)                                                                                                    \

@@ -19,6 +19,8 @@
  *   gpu-use            kernels run < 50 % of the steps on a device
  *   tensor-cores       compute capability 7 and more, no kernel runs on tensor cores, operators that could do have GPU time; or a tenth of the kernel
  *                      time is in kernels of such operators that run on other cores
+ *   layout-changes     kernels that convert between NCHW and NHWC > 5 % of the kernel time
+ *   misaligned-products  products on tensor cores with rows of no multiple of 16 bytes lose > 5 % of the GPU time to well-tuned ones (use_table.h)
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted; what is advised
  *                      depends on what the CPU does meanwhile (host_doing.h)
  *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
@@ -466,6 +468,42 @@ static struct ht_rule_verdict small_grids(struct ht_advice *a)
 	return ht_rule_above(a, HT_METRIC_GRID, 0.2, "of.kernel_time");
 }
 
+static struct ht_rule_verdict layout_changes(struct ht_advice *a)
+{
+	return ht_rule_above(a, HT_METRIC_LAYOUT, 0.05, "of.kernel_time");
+}
+
+/* The rank whose products lose most by odd sizes, of its GPU time. */
+static struct ht_rule_verdict misaligned_products(struct ht_advice *a)
+{
+	static const double much = 0.05;
+	struct ht_rule_verdict v = ht_rule_no_verdict();
+	double most = -1;
+	for (size_t p = 0; p < a->parts->n; p++) {
+		const ht_table *use = a->parts->list[p].facts[HT_FOUND_USE];
+		if (!ht_table_n_rows(use) || !ht_table_i64(use, 0, HT_USE_ROOFED))
+			continue;
+		int64_t lost_ns = ht_table_i64(use, 0, HT_USE_MISALIGNED_EXCESS);
+		int64_t gpu_ns = ht_table_i64(use, 0, HT_USE_GPU_NS);
+		if (ht_ratio(lost_ns, gpu_ns) <= most)
+			continue;
+		most = ht_ratio(lost_ns, gpu_ns);
+		v.i_part = p;
+		v.cost_ns = lost_ns;
+		v.row = ht_table_is_null(use, 0, HT_USE_MISALIGNED_EVENT)
+		                ? HT_NO_I64
+		                : ht_event_row(ht_table_i64(use, 0, HT_USE_MISALIGNED_EVENT));
+		ht_finding_share(&v.f, ht_ratio(ht_table_i64(use, 0, HT_USE_MISALIGNED), gpu_ns),
+		        "of.gpu_time", ht_rule_rank(a, p));
+		ht_finding_text(&v.f, "op", ht_table_str_or_null(use, 0, HT_USE_MISALIGNED_OP));
+		ht_finding_count(
+		        &v.f, "size", ht_table_i64_or(use, 0, HT_USE_MISALIGNED_SIZE, HT_NO_I64));
+	}
+	if (v.i_part != SIZE_MAX)
+		v.f.state = ht_rule_state(most > much);
+	return v;
+}
+
 static struct ht_rule_verdict memory_limit(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_MEMORY, 0.9, "of.memory");
@@ -556,6 +594,10 @@ static const struct ht_rule rules[] = {
 	{ "imbalance", ht_rule_imbalance, "temporal-breakdown", { { 0 } }, 0 },
 	{ "gpu-use", gpu_use, "idle-breakdown", { { "by", "device" } }, HT_RULE_IDLE },
 	{ "tensor-cores", tensor_cores, "operators", { { 0 } }, HT_RULE_DEVICE },
+	{ "layout-changes", layout_changes, "kernels", { { "where", "name ~ ToN" } },
+	        HT_RULE_DEVICE },
+	{ "misaligned-products", misaligned_products, "efficiency", { { "by", "shape" } },
+	        HT_RULE_DEVICE },
 	{ "small-grids", small_grids, "kernels", { { 0 } }, HT_RULE_DEVICE },
 	{ "allocation", allocation, "events", { { "where", "name ~ Malloc or name ~ Free" } },
 	        HT_RULE_CPU },

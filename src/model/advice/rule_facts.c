@@ -401,7 +401,11 @@ static void look_at_kernel(struct facts *f, const struct ht_gpu *gpu, struct wor
 	int64_t ns = t->dur_ns[gpu->row];
 	double blocks = ht_arg_cursor_f64(&args->blocks, gpu->row, -1);
 	struct ht_rule_sum *grid = &f->of[HT_METRIC_GRID], *tiny = &f->of[HT_METRIC_TINY];
-	f->known[HT_METRIC_TINY] = true;
+	struct ht_rule_sum *layout = &f->of[HT_METRIC_LAYOUT];
+	f->known[HT_METRIC_TINY] = f->known[HT_METRIC_LAYOUT] = true;
+	layout->whole = layout->whole == HT_NO_I64 ? ns : ht_add_sat(layout->whole, ns);
+	if (ht_traits_of(&f->traits, gpu->row) & HT_TRAIT_LAYOUT)
+		ht_rule_sum_add(layout, ns, gpu->row, ns);
 	tiny->whole = tiny->whole == HT_NO_I64 ? 1 : tiny->whole + 1;
 	if (ns < HT_TINY_NS)
 		ht_rule_sum_add(tiny, 1, gpu->row, ns);
@@ -474,8 +478,11 @@ static void find_work(struct facts *f)
 
 /* GPU time of operators, by node of their tree. */
 struct op_times {
-	int64_t *ns, *off_ns; /* the second: of kernels that run on other cores than tensor cores */
-	bool *holds;          /* an operator inside it could run on tensor cores */
+	int64_t *ns;
+	int64_t *off_ns,
+	        *product_ns; /* of kernels that run on other cores than tensor cores; of those, products */
+	bool *holds;         /* an operator inside it could run on tensor cores */
+	bool *uses;          /* a kernel of it, or inside it, does */
 };
 
 static enum ht_status time_ops(struct facts *f, const struct ht_op_tree *tree, struct op_times *ret)
@@ -483,9 +490,10 @@ static enum ht_status time_ops(struct facts *f, const struct ht_op_tree *tree, s
 	size_t n_bytes = (tree->n + 1) * sizeof *ret->ns;
 	struct ht_rule_sum *sum = &f->of[HT_METRIC_TENSOR];
 	*ret = (struct op_times){ ht_arena_alloc(f->run->scratch, n_bytes),
-		ht_arena_alloc(f->run->scratch, n_bytes),
+		ht_arena_alloc(f->run->scratch, n_bytes), ht_arena_alloc(f->run->scratch, n_bytes),
+		ht_arena_alloc(f->run->scratch, tree->n + 1),
 		ht_arena_alloc(f->run->scratch, tree->n + 1) };
-	if (!ret->ns || !ret->off_ns || !ret->holds)
+	if (!ret->ns || !ret->off_ns || !ret->product_ns || !ret->holds || !ret->uses)
 		return ht_fail_nomem(f->run->ctx);
 	sum->whole = 0;
 	for (size_t i = 0; i < f->t->n_gpu; i++) {
@@ -496,8 +504,13 @@ static enum ht_status time_ops(struct facts *f, const struct ht_op_tree *tree, s
 		int64_t ns = f->t->dur_ns[row];
 		ht_sum(&ret->ns[node], ns);
 		ht_sum(&sum->whole, ns);
-		if (ht_traits_runs_on(&f->traits, row, false) == HT_CORE_OTHER)
-			ht_sum(&ret->off_ns[node], ns);
+		enum ht_core core = ht_traits_runs_on(&f->traits, row, false);
+		ret->uses[node] |= core == HT_CORE_TENSOR;
+		if (core != HT_CORE_OTHER)
+			continue;
+		ht_sum(&ret->off_ns[node], ns);
+		if (ht_traits_of(&f->traits, row) & HT_TRAIT_CUDA_KERNEL)
+			ht_sum(&ret->product_ns[node], ns);
 	}
 	return HT_OK;
 }
@@ -517,10 +530,15 @@ static enum ht_status find_tensor(struct facts *f)
 			continue;
 		if (node->parent != HT_NONE) {
 			times.holds[node->parent] |= node->tc_eligible;
+			times.uses[node->parent] |= times.uses[i];
 			ht_sum(&times.ns[node->parent], times.ns[i]);
 			ht_sum(&times.off_ns[node->parent], times.off_ns[i]);
+			ht_sum(&times.product_ns[node->parent], times.product_ns[i]);
 		}
-		int64_t off_ns = node->tc_listed ? times.off_ns[i] : 0;
+		/* what a call that uses them runs besides prepares its product, or brings it together */
+		int64_t off_ns = !node->tc_listed ? 0
+		                 : times.uses[i]  ? times.product_ns[i]
+		                                  : times.off_ns[i];
 		int64_t ns = times.ns[i] - (times.off_ns[i] - off_ns);
 		if (node->tc_eligible && !times.holds[i] && ns > 0) {
 			ht_rule_sum_add(sum, ns, node->row, off_ns);

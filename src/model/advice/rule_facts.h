@@ -11,7 +11,9 @@
  *   DP, DDP    calls of the wrapper's forward; for DP whole is the number of devices that worked
  *   NCCL, GLOO communication: kernels of NCCL and its kin and their calls; calls of Gloo or MPI
  *   TENSOR     GPU time of the lowest operators that could run on tensor cores, of that of all kernels (op_tree.h); aux: of kernels of theirs that run
- *              on other cores; row: the operator with most of that
+ *              on other cores, of a call that also uses tensor cores products alone: what prepares them is no product; row: the operator
+ *              with most of that
+ *   LAYOUT     time of kernels that convert between NCHW and NHWC, of that of all kernels
  *   MEMORY     per device: most allocated bytes, of the bytes that it has
  *   GROWTH     per device: bytes that every step leaves (memory_growth.h), of the peak; 0: memory does not grow; name:
  *              operator that keeps most of them, "" for none, aux: how many; more: annotation around it; place: device
@@ -57,6 +59,7 @@ enum ht_metric {
 	HT_METRIC_NCCL,
 	HT_METRIC_GLOO,
 	HT_METRIC_TENSOR,
+	HT_METRIC_LAYOUT,
 	HT_METRIC_MEMORY,
 	HT_METRIC_GROWTH,
 	HT_METRIC_GRID,

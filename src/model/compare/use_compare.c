@@ -24,6 +24,10 @@ enum ht_status ht_use_change_note(
 		ht_finding_ratio(&f, "test_one_peak", sides[1].one_peak);
 		ht_finding_text(&f, "dtype", sides[1].dtype);
 	}
+	if (ht_use_recomputes(&sides[0]) || ht_use_recomputes(&sides[1])) {
+		ht_finding_ratio(&f, "recomputed", sides[0].recomputed);
+		ht_finding_ratio(&f, "test_recomputed", sides[1].recomputed);
+	}
 	ht_finding_ratio(&f, "near_roof", sides[0].near_roof);
 	ht_finding_ratio(&f, "test_near_roof", sides[1].near_roof);
 	ht_finding_ratio(&f, "copy", sides[0].copy);

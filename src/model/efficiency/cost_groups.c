@@ -27,18 +27,13 @@ struct grouper {
 
 /* ---- keys ---- */
 
-static const char *op_name(const struct ht_op_call *call)
-{
-	return ht_str(call->op_trace, call->op_trace->name[call->op]);
-}
-
 static const char *shape_key(struct grouper *g, const struct ht_op_call *call)
 {
 	const char *dims = call->op_trace == g->t
 	                           ? ht_arg_cursor_str(&g->dims, call->op)
 	                           : ht_arg_str(call->op_trace, "Input Dims", call->op);
-	return dims ? ht_arena_printf(g->run->scratch, "%s %s", op_name(call), dims)
-	            : op_name(call);
+	return dims ? ht_arena_printf(g->run->scratch, "%s %s", ht_op_call_name(call), dims)
+	            : ht_op_call_name(call);
 }
 
 /* The step in which the activity was launched. */
@@ -67,7 +62,7 @@ static bool key_of(struct grouper *g, const struct ht_op_call *call, const char 
 {
 	bool by_op = g->by == HT_COST_BY_OP || g->by == HT_COST_BY_SHAPE;
 	switch (by_op && call->op == HT_NONE ? HT_COST_BY_KERNEL : g->by) {
-	case HT_COST_BY_OP: *ret_key = op_name(call); return true;
+	case HT_COST_BY_OP: *ret_key = ht_op_call_name(call); return true;
 	case HT_COST_BY_SHAPE: *ret_key = shape_key(g, call); return *ret_key != NULL;
 	case HT_COST_BY_MODULE: *ret_key = module_key(g, call); return true;
 	case HT_COST_BY_STEP: *ret_key = step_key(g, call); return true;
@@ -126,6 +121,15 @@ static void add_cost(
 	group->recomputed_s += roof_s;
 }
 
+static void add_misaligned(const struct ht_op_call *call, struct ht_cost_group *group)
+{
+	const struct ht_op_call *most = group->misaligned;
+	ht_sum(&group->misaligned_ns, call->gpu_ns);
+	ht_sum(&group->misaligned_excess_ns, call->excess_ns);
+	if (!most || call->excess_ns > most->excess_ns)
+		group->misaligned = call;
+}
+
 static double efficiency_of(const struct ht_op_call *call)
 {
 	return call->gpu_ns > 0 ? (double)call->ideal_ns / (double)call->gpu_ns : 0;
@@ -155,8 +159,8 @@ void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls
 		ht_sum(&group->vector_ns, call->gpu_ns);
 		group->vector_busy_ns += (double)call->gpu_ns * call->vector_ratio;
 	}
-	if (call->cost.is_misaligned)
-		ht_sum(&group->misaligned_ns, call->gpu_ns);
+	if (call->cost.odd_size && call->dtype != HT_DTYPE_F32)
+		add_misaligned(call, group);
 	if (ht_cost_is_known((enum ht_cost_state)call->cost.state))
 		add_cost(ht_op_call_peaks(t, calls, call), call, group);
 	if (call->ideal_ns == HT_NO_I64)

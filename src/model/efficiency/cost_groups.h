@@ -30,7 +30,9 @@ struct ht_cost_group {
 	/* of calls whose ratio of an NPU is recorded: their time, and what of it the unit works */
 	int64_t cube_ns, vector_ns;
 	double cube_busy_ns, vector_busy_ns;
-	int64_t misaligned_ns;             /* time of products whose sizes are odd */
+	/* time of products on tensor cores with an odd size, what of it is excess, and the call with most of it */
+	int64_t misaligned_ns, misaligned_excess_ns;
+	const struct ht_op_call *misaligned;
 	int64_t above_ns, above_causal_ns; /* time of calls above their roof; of causal attention */
 	int64_t near_roof_ns; /* of the roofed, of calls with HT_NEAR_ROOF of their roof or more */
 	int64_t copy_ns, copy_ideal_ns; /* of the roofed, copies inside a device */

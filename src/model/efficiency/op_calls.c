@@ -340,6 +340,11 @@ static void find_roof(struct maker *m, struct ht_op_call *call)
 	call->excess_ns = call->gpu_ns > floor_ns ? call->gpu_ns - floor_ns : 0;
 }
 
+const char *ht_op_call_name(const struct ht_op_call *call)
+{
+	return ht_str(call->op_trace, call->op_trace->name[call->op]);
+}
+
 const struct ht_peaks *ht_op_call_peaks(const struct ht_trace *trace,
         const struct ht_op_calls *calls, const struct ht_op_call *call)
 {

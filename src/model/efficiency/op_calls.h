@@ -75,6 +75,8 @@ enum ht_status ht_op_calls_make(struct ht_run *run, const struct ht_frame *frame
 /* The peaks of the device that a call ran on; NULL: it is not known. */
 const struct ht_peaks *ht_op_call_peaks(const struct ht_trace *trace,
         const struct ht_op_calls *calls, const struct ht_op_call *call);
+/* Of its operator, which it must have. */
+const char *ht_op_call_name(const struct ht_op_call *call);
 /* Whether the operator of a row is of a forward pass that the backward pass repeats; the cursor is of "Sequence number". */
 bool ht_op_is_recomputed(const struct ht_trace *trace, struct ht_arg_cursor *sequence, uint32_t op);
 

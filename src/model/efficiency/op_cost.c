@@ -102,13 +102,13 @@ struct costing {
 	const struct ht_op_formula *formula;
 	const struct ht_op_args *args;
 	enum ht_causal causal;
-	wide flops, flops_max, vector_flops, bytes, bytes_max;
+	wide flops, flops_max, vector_flops, bytes, bytes_max, odd_size;
 	enum ht_dtype dtype;
 	bool is_open;  /* the upper bounds are others */
 	bool no_bytes; /* a type is not known */
 	bool not_fit;  /* sizes do not fit */
 	bool is_long;  /* a list without sizes */
-	bool is_misaligned, is_causal;
+	bool is_causal;
 };
 
 static const struct ht_op_tensor *tensor(struct costing *c, size_t place, int n_dims)
@@ -161,11 +161,34 @@ static wide size(const struct ht_op_tensor *t, size_t dim)
 }
 
 /* Tensor cores load 16 bytes at a time. */
-static bool is_misaligned(enum ht_dtype dtype, wide k, wide n)
+static bool is_odd(enum ht_dtype dtype, wide n_elements)
 {
-	uint64_t each = ht_element_bytes(dtype);
 	bool uses_cores = dtype >= HT_DTYPE_F32 && dtype <= HT_DTYPE_F8;
-	return uses_cores && ((k * each) % 16 || (n * each) % 16);
+	return uses_cores && n_elements * ht_element_bytes(dtype) % 16 != 0;
+}
+
+/* Elements from one row of a matrix to the next, or from one column to the next where these are what lies together; 0: nothing is
+ * known of it, or there is only one. */
+static wide pitch_of(const struct ht_op_tensor *t)
+{
+	size_t row = t->n_dims - 2u, column = t->n_dims - 1u;
+	if (t->strides[column] == 1)
+		return t->dims[row] > 1 ? (wide)t->strides[row] : 0;
+	return t->strides[row] == 1 && t->dims[column] > 1 ? (wide)t->strides[column] : 0;
+}
+
+/* Of factors and result, which PyTorch writes row by row, the size of rows that do not come out even; 0: none such. Where strides
+ * were not recorded the factors may lie either way, and mostly it is K that lies together. */
+static wide odd_size(
+        enum ht_dtype dtype, const struct ht_op_tensor *a, const struct ht_op_tensor *b)
+{
+	wide k = size(a, a->n_dims - 1u), n = size(b, b->n_dims - 1u);
+	bool known = a->has_strides && b->has_strides;
+	const wide sizes[] = { n, known ? pitch_of(a) : k, known ? pitch_of(b) : k };
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		if (is_odd(dtype, sizes[i]))
+			return sizes[i];
+	return 0;
 }
 
 static void cost_gemm(struct costing *c, int n_dims, enum ht_dtype result)
@@ -181,7 +204,7 @@ static void cost_gemm(struct costing *c, int n_dims, enum ht_dtype result)
 	wide packed = a->dtype == HT_DTYPE_F4 ? 2 : 1;
 	c->dtype = (enum ht_dtype)a->dtype;
 	c->flops = times(2 * batch * m * k, n * packed);
-	c->is_misaligned = is_misaligned(c->dtype, k, n);
+	c->odd_size = odd_size(c->dtype, a, b);
 	read_tensor(c, a);
 	read_tensor(c, b);
 	read_place(c, 2);
@@ -723,7 +746,7 @@ struct ht_op_cost ht_op_cost(
 		.state = c.is_open ? HT_COST_INTERVAL : HT_COST_KNOWN,
 		.has_bytes = !c.no_bytes,
 		.is_matrix = is_matrix,
-		.is_misaligned = c.is_misaligned,
+		.odd_size = (uint64_t)c.odd_size,
 		.is_causal = c.is_causal,
 		.is_copy = formula && is_copy(formula) };
 }

@@ -38,14 +38,15 @@ enum ht_causal { HT_CAUSAL_EXACT, HT_CAUSAL_HALF, HT_CAUSAL_FULL };
 struct ht_op_cost {
 	uint64_t flops, flops_max;
 	uint64_t vector_flops;
+	uint64_t
+	        odd_size; /* of a product: elements of rows that are no multiple of 16 bytes, as tensor cores load them; 0: all are */
 	uint64_t bytes, bytes_max; /* 0 and has_bytes false: the type of elements is not known */
 	uint8_t dtype;             /* enum ht_dtype: of operand A, or of what is moved */
 	uint8_t state;             /* enum ht_cost_state */
 	bool has_bytes;
-	bool is_matrix;     /* GEMM, convolution, attention */
-	bool is_misaligned; /* a product whose K or N does not fit the loads of tensor cores evenly */
-	bool is_causal;     /* attention that a mask halves */
-	bool is_copy;       /* elements are read and written as they are, or in another type */
+	bool is_matrix; /* GEMM, convolution, attention */
+	bool is_causal; /* attention that a mask halves */
+	bool is_copy;   /* elements are read and written as they are, or in another type */
 };
 
 /* The formula of an operator by its name, NULL: none. */

@@ -123,9 +123,16 @@ static unsigned core_traits(const char *name)
 		       (strstr(name, "f32f32_f32f32") ? HT_TRAIT_TC_UNCLEAR : HT_TRAIT_TC_KERNEL);
 	case UNCLEAR: return by_type | HT_TRAIT_TC_UNCLEAR;
 	case CUDA_INSTRUCTION:
-	case CUDA: break;
+	case CUDA: return HT_TRAIT_CUDA_KERNEL;
 	}
 	return 0;
+}
+
+/* cuDNN's, and those that MIOpen's products of NHWC are surrounded by. */
+static bool is_layout(const char *name)
+{
+	return strstr(name, "nchwToNhwc") || strstr(name, "nhwcToNchw") ||
+	       ht_text_starts(name, "batched_transpose_");
 }
 
 bool ht_is_module_name(const char *name)
@@ -165,6 +172,8 @@ unsigned ht_name_traits(const char *name)
 		traits |= HT_TRAIT_REGION;
 	if (is_tc_op(name))
 		traits |= HT_TRAIT_TC_OP;
+	if (is_layout(name))
+		traits |= HT_TRAIT_LAYOUT;
 	return traits | core_traits(name);
 }
 

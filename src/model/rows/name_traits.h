@@ -14,7 +14,9 @@
  *               communicate in calls of the CPU: gloo:..., ucc:..., mpi:...
  *   MODULE      nn.Module: ..., and [pl][module]Type: path of PyTorch Lightning
  *   TC_OP       an operator that can run on tensor cores, TC_KERNEL a kernel that does, TC_UNCLEAR one that multiplies
- *               matrices and does not say on what, TC_BY_TYPE one of which the types of its operator may tell (tensor_cores.def)
+ *               matrices and does not say on what, TC_BY_TYPE one of which the types of its operator may tell, CUDA_KERNEL one that
+ *               multiplies on other cores (tensor_cores.def)
+ *   LAYOUT      a kernel that brings the channels of images to another place: NCHW to NHWC or back
  */
 #ifndef HT_MODEL_ROWS_NAME_TRAITS_H
 #define HT_MODEL_ROWS_NAME_TRAITS_H
@@ -37,6 +39,8 @@ enum ht_trait {
 	HT_TRAIT_TC_BY_TYPE = 2048,
 	HT_TRAIT_REGION =
 	        4096, /* a compiled region of torch.compile: an operator, and a level of modules */
+	HT_TRAIT_CUDA_KERNEL = 8192,
+	HT_TRAIT_LAYOUT = 16384,
 	HT_TRAIT_SEEN = 0x8000, /* of a name that was looked at, for ht_traits_of */
 };
 

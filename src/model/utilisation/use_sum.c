@@ -53,6 +53,7 @@ struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k
 	struct ht_use_sum sum = { 0 };
 	struct mean hfu = { 0 }, mfu = { 0 }, modelled = { 0 }, near_roof = { 0 }, copy = { 0 },
 	            one_peak = { 0 };
+	double flops = 0, recomputed = 0;
 	for (size_t p = 0; p < parts->n; p++) {
 		const ht_table *t = parts->list[p].facts[k];
 		if (parts->list[p].side != side || !ht_table_n_rows(t))
@@ -65,6 +66,8 @@ struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k
 		                                (double)ht_table_i64(t, 0, HT_USE_N_DEVICES);
 		sum.n_ranks++;
 		sum.has_products |= ht_table_i64(t, 0, HT_USE_FLOPS) > 0;
+		flops += (double)ht_table_i64(t, 0, HT_USE_FLOPS);
+		recomputed += (double)ht_table_i64(t, 0, HT_USE_RECOMPUTED);
 		add(&hfu, t, 0, HT_USE_HFU, time);
 		add(&mfu, t, 0, HT_USE_MFU, time);
 		add(&one_peak, t, 0, HT_USE_MFU_ONE_PEAK, time);
@@ -80,6 +83,7 @@ struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k
 	sum.modelled = mean_of(&modelled);
 	sum.near_roof = mean_of(&near_roof);
 	sum.copy = mean_of(&copy);
+	sum.recomputed = flops > 0 ? recomputed / flops : 0;
 	return sum;
 }
 
@@ -106,6 +110,7 @@ struct ht_finding ht_use_finding(const struct ht_use_sum *sum)
 		ht_finding_text(&f, "dtype", sum->dtype);
 	}
 	ht_finding_ratio(&f, "hfu", sum->hfu);
+	ht_finding_ratio(&f, "recomputed", ht_use_recomputes(sum) ? sum->recomputed : NAN);
 	ht_finding_ratio(&f, "near_roof", sum->near_roof);
 	ht_finding_ratio(&f, "copy", sum->copy);
 	ht_finding_ratio(&f, "modelled", sum->modelled);

@@ -16,6 +16,7 @@ struct ht_use_sum {
 	double hfu, mfu, modelled, near_roof, copy; /* NAN: not known */
 	double one_peak;   /* mfu with the peak of dtype for all products */
 	const char *dtype; /* of most products; in the parts, NULL: none */
+	double recomputed; /* of the FLOPs, what the backward pass repeats of the forward pass */
 	bool has_products;
 };
 
@@ -28,6 +29,11 @@ struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k
 /* Whether products of other types than most make the figure another one: each at the peak of its own type, a layer in full precision by
  * mistake raises it. */
 bool ht_use_is_mixed(const struct ht_use_sum *sum);
+/* Whether so much is recomputed that it is worth a word: activation checkpointing. */
+static inline bool ht_use_recomputes(const struct ht_use_sum *sum)
+{
+	return sum->recomputed >= 0.01;
+}
 /* A sentence of it: found, or unknown and why. */
 struct ht_finding ht_use_finding(const struct ht_use_sum *sum);
 

@@ -34,6 +34,18 @@ static const char *method_of(const struct ht_step_use *use, const struct ht_mode
 	                                              : "all GPU time is modelled";
 }
 
+static void put_misaligned(struct ht_run *run, const struct ht_cost_group *sum, ht_table *table)
+{
+	const struct ht_op_call *call = sum->misaligned;
+	ht_table_put_i64(table, HT_USE_MISALIGNED, sum->misaligned_ns);
+	ht_table_put_i64(table, HT_USE_MISALIGNED_EXCESS, sum->misaligned_excess_ns);
+	ht_table_put_str(table, HT_USE_MISALIGNED_OP, call ? ht_op_call_name(call) : NULL);
+	ht_table_put_known(table, HT_USE_MISALIGNED_SIZE,
+	        call ? (int64_t)call->cost.odd_size : HT_NO_I64, HT_NO_I64);
+	ht_table_put_known(table, HT_USE_MISALIGNED_EVENT,
+	        call ? ht_event_id(run->rank, call->longest) : HT_NO_I64, HT_NO_I64);
+}
+
 static void put_use(struct ht_run *run, const struct ht_step_use *use,
         const struct ht_model_spec *spec, ht_table *table)
 {
@@ -61,6 +73,7 @@ static void put_use(struct ht_run *run, const struct ht_step_use *use,
 	ht_table_put_i64(table, HT_USE_ROOFED, sum->roofed_ns);
 	ht_table_put_i64(table, HT_USE_IDEAL, sum->ideal_ns);
 	ht_table_put_f64(table, HT_USE_COPY, ratio(sum->copy_ideal_ns, sum->copy_ns));
+	put_misaligned(run, sum, table);
 	ht_table_put_known(
 	        table, HT_USE_TOKENS, spec->is_given ? use->tokens : HT_NO_I64, HT_NO_I64);
 	ht_table_put_f64(table, HT_USE_MODEL_FLOPS,

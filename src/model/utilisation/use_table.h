@@ -51,6 +51,16 @@
 	        "least time of those at their roofs", NULL)                                        \
 	COLUMN(HT_USE_COPY, "copy_efficiency", HT_RATIO, HT_DETAIL,                                \
 	        "of the memory bandwidth, what copies inside the device attain", NULL)             \
+	COLUMN(HT_USE_MISALIGNED, "misaligned_ns", HT_DURATION, HT_DETAIL,                         \
+	        "of gpu_ns, products on Tensor Cores with rows of no multiple of 16 bytes", NULL)  \
+	COLUMN(HT_USE_MISALIGNED_EXCESS, "misaligned_excess_ns", HT_DURATION, HT_DETAIL,           \
+	        "of that, what is above the time that well-tuned kernels attain", NULL)            \
+	COLUMN(HT_USE_MISALIGNED_OP, "misaligned_operator", HT_STR, HT_DETAIL,                     \
+	        "operator of the call with most of that", NULL)                                    \
+	COLUMN(HT_USE_MISALIGNED_SIZE, "misaligned_size", HT_I64, HT_DETAIL,                       \
+	        "elements of such a row there", NULL)                                              \
+	COLUMN(HT_USE_MISALIGNED_EVENT, "misaligned_event", HT_EVENT, HT_DETAIL,                   \
+	        "its longest activity", NULL)                                                      \
 	COLUMN(HT_USE_TOKENS, "tokens", HT_I64, HT_DETAIL,                                         \
 	        "tokens of --model: as said, else indices looked up in the largest embedding",     \
 	        NULL)                                                                              \
