@@ -46,6 +46,14 @@ static bool is_slow(const struct ht_part *part, size_t row, int64_t median_ns)
 	       !ht_table_i64_or(steps, row, HT_FOUND_STEP_BEHIND, 0);
 }
 
+/* Ranks that take turns at being slow make each step of the job as long: none is an exception then. */
+static bool is_slow_for_job(const struct ht_findings *f, int64_t number)
+{
+	size_t i = HT_LOWER_BOUND(at, f->job.n, f->job.list[at].number < number);
+	return i == f->job.n || f->job.list[i].number != number ||
+	       ht_step_is_slow(f->job.list[i].time_ns, f->device.median_ns);
+}
+
 /* Appends the numbers of a rank's slow steps. */
 static enum ht_status add_rank(struct ht_findings *f, const struct ht_part *part)
 {
@@ -119,7 +127,8 @@ enum ht_status ht_found_slow_steps(struct ht_findings *f)
 		HT_TRY(add_rank(f, &f->parts->list[p]));
 	ht_sort_i64(f->slow.numbers, f->slow.n);
 	for (size_t i = 0; i < f->slow.n; i++)
-		if (!n_kept || f->slow.numbers[n_kept - 1] != f->slow.numbers[i])
+		if ((!n_kept || f->slow.numbers[n_kept - 1] != f->slow.numbers[i]) &&
+		        is_slow_for_job(f, f->slow.numbers[i]))
 			f->slow.numbers[n_kept++] = f->slow.numbers[i];
 	f->slow.n = n_kept;
 	for (size_t i = 0; f->parts->n > 1 && f->slow.n <= MOST_ECHOES && i < f->slow.n; i++)
@@ -173,5 +182,5 @@ struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 	                          : 0;
 	most_ns = n_slow ? most_ns * (int64_t)f->slow.n / n_slow : 0;
 	cause.ns = cause.ns < most_ns ? cause.ns : most_ns;
-	return cause;
+	return cause.ns > 0 ? cause : (struct ht_slow_cause){ 0 };
 }

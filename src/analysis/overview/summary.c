@@ -113,7 +113,8 @@ static void say_step_time(struct ht_report *s)
 		ht_finding_ns(&found, "least", device->n > 1 ? device->least_ns : HT_NO_I64);
 		ht_finding_ns(&found, "most", device->most_ns);
 		ht_finding_count(&found, "longest", slow ? device->number : HT_NO_I64);
-		if (n_ranks == 1 && !f->slow.n)
+		/* of the same steps */
+		if (!f->slow.n && device->n_mean == f->job.n * f->job.n_ranks)
 			ht_finding_ns(&found, "mean", ht_findings_mean_apart(f));
 		ht_finding_ns(&found, "host", host->n ? host->median_ns : HT_NO_I64);
 		ht_finding_text(&found, "no_gpu", f->n_devices || f->exported.ns ? NULL : "");

@@ -5,13 +5,24 @@
 #include "model/advice/memory_growth.h"
 
 #include "base/sort.h"
+#include "model/numbers/interval.h"
 #include "model/rows/around.h"
 
 #include <string.h>
 
+/* Memory is allocated by the host, where a step begins and ends at other times than on the device: a first step that waits for work of
+ * before begins there in its midst. */
+static struct ht_interval on_host(const struct ht_trace *t, const struct ht_bound *bound)
+{
+	if (bound->i_step == HT_NONE)
+		return (struct ht_interval){ bound->start, bound->end };
+	return (struct ht_interval){ t->steps[bound->i_step].ts_ns,
+		t->steps[bound->i_step].end_ns };
+}
+
 /* By how much the least of the steps grows; HT_NO_I64: totals are missing. Events are by time. */
-static int64_t least_growth(const struct ht_memory_event *events, size_t n,
-        const struct ht_bounds *bounds, int64_t *ret_peak)
+static int64_t least_growth(const struct ht_trace *t, const struct ht_memory_event *events,
+        size_t n, const struct ht_bounds *bounds, int64_t *ret_peak)
 {
 	int64_t least = INT64_MAX, before = HT_NO_I64, now = HT_NO_I64;
 	size_t at = 0;
@@ -19,13 +30,14 @@ static int64_t least_growth(const struct ht_memory_event *events, size_t n,
 	for (size_t i = 0; i < n; i++)
 		*ret_peak = events[i].allocated > *ret_peak ? events[i].allocated : *ret_peak;
 	for (size_t i = 0; i < bounds->n; i++) {
-		for (; at < n && events[at].ts_ns < bounds->list[i].start; at++)
+		struct ht_interval step = on_host(t, &bounds->list[i]);
+		for (; at < n && events[at].ts_ns < step.start; at++)
 			now = events[at].allocated != HT_NO_I64 ? events[at].allocated : now;
 		/* what was there before the first event */
 		if (!at && n && events[0].allocated != HT_NO_I64)
 			now = ht_sub_sat(events[0].allocated, events[0].bytes);
 		before = i ? before : now;
-		for (; at < n && events[at].ts_ns < bounds->list[i].end; at++)
+		for (; at < n && events[at].ts_ns < step.end; at++)
 			now = events[at].allocated != HT_NO_I64 ? events[at].allocated : now;
 		if (before == HT_NO_I64 || now == HT_NO_I64)
 			return HT_NO_I64;
@@ -47,7 +59,7 @@ static bool is_note(const void *trace, uint32_t row)
 /* An allocation that stays. */
 struct kept {
 	const char *name, *annotation; /* annotation "": none */
-	int64_t bytes;
+	int64_t bytes, last_bytes;     /* the second: of the last step, the first of the others */
 	uint32_t row;
 };
 
@@ -62,18 +74,22 @@ static size_t list_kept(struct ht_around *notes, const struct ht_bounds *bounds,
         const struct ht_growth_look *look, size_t first, size_t end, struct kept *list)
 {
 	const struct ht_trace *t = notes->trace;
+	int64_t start_ns = on_host(t, &bounds->list[0]).start;
+	struct ht_interval last = on_host(t, &bounds->list[bounds->n - 1]);
 	size_t n = 0;
 	for (size_t i = first; i < end; i++) {
 		const struct ht_memory_event *event = &look->events->list[i];
 		const struct ht_memory_op *op = &look->ops[i];
 		uint32_t note = HT_NONE;
-		if (!look->is_kept[i] || !op->name || event->ts_ns < bounds->list[0].start ||
-		        event->ts_ns >= bounds->list[bounds->n - 1].end)
+		if (!look->is_kept[i] || !op->name || event->ts_ns < start_ns ||
+		        event->ts_ns >= last.end)
 			continue;
 		if (op->node != HT_NONE)
 			note = ht_around_find(notes, look->tree->nodes[op->node].row);
-		list[n++] = (struct kept){ op->name,
-			note == HT_NONE ? "" : ht_str(t, t->name[note]), event->bytes, event->row };
+		list[n++] =
+		        (struct kept){ op->name, note == HT_NONE ? "" : ht_str(t, t->name[note]),
+			        event->ts_ns < last.start ? event->bytes : 0,
+			        event->ts_ns < last.start ? 0 : event->bytes, event->row };
 	}
 	return n;
 }
@@ -90,14 +106,19 @@ static enum ht_status find_keeper(struct ht_run *run, const struct ht_bounds *bo
 	ht_sort_items(run->ctx->mem, list, n, sizeof *list, by_names);
 	for (size_t i = 0, next; i < n; i = next) {
 		struct kept sum = list[i];
-		int64_t largest = sum.bytes;
+		int64_t largest = sum.bytes + sum.last_bytes;
 		for (next = i + 1; next < n && !by_names(&list[i], &list[next]); next++) {
+			int64_t own = list[next].bytes + list[next].last_bytes;
 			ht_sum(&sum.bytes, list[next].bytes);
-			if (list[next].bytes > largest) {
-				largest = list[next].bytes;
+			ht_sum(&sum.last_bytes, list[next].last_bytes);
+			if (own > largest) {
+				largest = own;
 				sum.row = list[next].row;
 			}
 		}
+		/* what the last step has at its end the next one may release: no more of it than each of the others left */
+		int64_t each = sum.bytes / (int64_t)(bounds->n - 1);
+		ht_sum(&sum.bytes, sum.last_bytes < each ? sum.last_bytes : each);
 		if (sum.bytes <= ret->kept_bytes)
 			continue;
 		ret->operator_ = sum.name;
@@ -114,8 +135,8 @@ enum ht_status ht_memory_growth_find(struct ht_run *run, const struct ht_bounds 
 	*ret = (struct ht_memory_growth){ .row = HT_NONE };
 	if (bounds->is_whole || bounds->n < 3)
 		return HT_OK;
-	int64_t least =
-	        least_growth(look->events->list + first, end - first, bounds, &ret->peak_bytes);
+	int64_t least = least_growth(
+	        run->trace, look->events->list + first, end - first, bounds, &ret->peak_bytes);
 	ret->is_known = least != HT_NO_I64;
 	if (!ret->is_known || least <= 0 ||
 	        (double)least < HT_GROWTH_SHARE * (double)ret->peak_bytes)

@@ -89,7 +89,7 @@ struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k
 
 bool ht_use_is_mixed(const struct ht_use_sum *sum)
 {
-	return sum->dtype && fabs(sum->mfu - sum->one_peak) > 0.1 * sum->mfu;
+	return sum->dtype && sum->mfu - sum->one_peak > 0.1 * sum->mfu;
 }
 
 struct ht_finding ht_use_finding(const struct ht_use_sum *sum)

@@ -26,8 +26,8 @@ enum ht_status ht_use_facts_put(struct ht_run *run, bool by_step, ht_table *tabl
 
 /* Of the parts of a side, whose facts[k] is that table. */
 struct ht_use_sum ht_use_sum(const struct ht_parts *parts, size_t side, size_t k);
-/* Whether products of other types than most make the figure another one: each at the peak of its own type, a layer in full precision by
- * mistake raises it. */
+/* Whether products of slower types than most make the figure a higher one: each at the peak of its own type, a layer in full precision by
+ * mistake raises it. At the peak of the slower type it says nothing, and may pass 1. */
 bool ht_use_is_mixed(const struct ht_use_sum *sum);
 /* Whether so much is recomputed that it is worth a word: activation checkpointing. */
 static inline bool ht_use_recomputes(const struct ht_use_sum *sum)
