@@ -97,6 +97,14 @@ struct ht_rule_verdict ht_rule_slow_rank(struct ht_advice *advice);
 struct ht_rule_verdict ht_rule_late_votes(struct ht_advice *advice);
 struct ht_rule_verdict ht_rule_imbalance(struct ht_advice *advice);
 
+/* The rules about kernels (rules_device.c). */
+struct ht_rule_verdict ht_rule_tensor_cores(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_small_grids(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_layout_changes(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_misaligned_products(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_type_casts(struct ht_advice *advice);
+struct ht_rule_verdict ht_rule_below_roof(struct ht_advice *advice);
+
 /* The rules about memory snapshots (rules_memory.c); none without one. */
 const struct ht_rule *ht_rules_memory(const struct ht_advice *advice, size_t *ret_n);
 /* The rules about NPUs; none when the traces are of no NPU. */

@@ -21,6 +21,8 @@
  *                      time is in kernels of such operators that run on other cores
  *   layout-changes     kernels that convert between NCHW and NHWC > 5 % of the kernel time
  *   misaligned-products  products on tensor cores with rows of no multiple of 16 bytes lose > 5 % of the GPU time to well-tuned ones (use_table.h)
+ *   type-casts         copies into another type > 10 % of the GPU time
+ *   below-roof         an operator loses > 10 % of the GPU time to well-tuned kernels (worst_op.h)
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted; what is advised
  *                      depends on what the CPU does meanwhile (host_doing.h)
  *   tiny-kernels       > half of the kernels < 10 us, and > 10 % idle so or while launches are under way
@@ -255,52 +257,6 @@ static struct ht_rule_verdict gpu_use(struct ht_advice *a)
 	return v;
 }
 
-/* There capabilities are numbers of another kind, and names of kernels say of matrix cores that they run, never that they do
- * not. */
-static bool is_amd(const struct ht_advice *a)
-{
-	const struct ht_roster *roster = a->run->rosters[0];
-	for (size_t i = 0; i < roster->n; i++)
-		if (ht_job_is_amd(&roster->ranks[i].job))
-			return true;
-	return false;
-}
-
-/* Few kernels on tensor cores, such as those of attention alone, do not make up for the products that are not; nor do many make up for some products that take
- * long without them, as a layer in full precision does inside of a model in half. */
-static struct ht_rule_verdict tensor_cores(struct ht_advice *a)
-{
-	static const double few = 0.1;  /* of the time of operators that could */
-	static const double much = 0.1; /* of the time of all kernels */
-	struct ht_rule_verdict v = ht_rule_no_verdict();
-	const struct ht_gpu_use *gpu = &a->f.gpu;
-	struct ht_rule_fact fact = ht_rule_worst(a, HT_METRIC_TENSOR);
-	if (!gpu->kernel_ns || gpu->major == HT_NO_I64 || (!gpu->tc_ns && is_amd(a)))
-		return v;
-	double share = fact.is_known ? ht_rule_share(a, &fact) : 0;
-	double used = ht_ratio(gpu->tc_ns, gpu->kernel_ns),
-	       unclear = ht_ratio(gpu->unclear_ns, gpu->kernel_ns);
-	bool is_unused = used <= few * share;
-	if (is_unused && unclear > few * share)
-		return v;
-	if (!is_unused) {
-		fact.part = fact.is_known ? fact.aux[0] : 0;
-		share = fact.is_known ? ht_rule_share(a, &fact) : 0;
-	}
-	bool could = gpu->major >= 7 && (is_unused ? share > 0 : share >= much);
-	v.f.state = ht_rule_state(could);
-	ht_finding_share(&v.f, could ? share : used, could ? "of.gpu_time" : "of.kernel_time",
-	        could ? ht_rule_rank(a, fact.i_part) : HT_NO_I64);
-	if (could && gpu->tc_ns)
-		ht_finding_ratio(&v.f, "used", used);
-	if (could && fact.name)
-		ht_finding_text(&v.f, "op", fact.name);
-	v.i_part = fact.is_known ? fact.i_part : SIZE_MAX;
-	v.row = fact.is_known ? fact.row : HT_NO_I64;
-	v.cost_ns = fact.is_known ? fact.part : HT_NO_I64;
-	return v;
-}
-
 /* Idle with nothing launched, but for what a data loader or communication kept the host from launching; or what fewer launches
  * would help with: with launches under way, too, and not while the host does nothing of the kind for long. */
 static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_way)
@@ -463,47 +419,6 @@ static struct ht_rule_verdict pageable(struct ht_advice *a)
 	return ht_rule_above(a, HT_METRIC_PAGEABLE, 0.01, ht_rule_steps(a));
 }
 
-static struct ht_rule_verdict small_grids(struct ht_advice *a)
-{
-	return ht_rule_above(a, HT_METRIC_GRID, 0.2, "of.kernel_time");
-}
-
-static struct ht_rule_verdict layout_changes(struct ht_advice *a)
-{
-	return ht_rule_above(a, HT_METRIC_LAYOUT, 0.05, "of.kernel_time");
-}
-
-/* The rank whose products lose most by odd sizes, of its GPU time. */
-static struct ht_rule_verdict misaligned_products(struct ht_advice *a)
-{
-	static const double much = 0.05;
-	struct ht_rule_verdict v = ht_rule_no_verdict();
-	double most = -1;
-	for (size_t p = 0; p < a->parts->n; p++) {
-		const ht_table *use = a->parts->list[p].facts[HT_FOUND_USE];
-		if (!ht_table_n_rows(use) || !ht_table_i64(use, 0, HT_USE_ROOFED))
-			continue;
-		int64_t lost_ns = ht_table_i64(use, 0, HT_USE_MISALIGNED_EXCESS);
-		int64_t gpu_ns = ht_table_i64(use, 0, HT_USE_GPU_NS);
-		if (ht_ratio(lost_ns, gpu_ns) <= most)
-			continue;
-		most = ht_ratio(lost_ns, gpu_ns);
-		v.i_part = p;
-		v.cost_ns = lost_ns;
-		v.row = ht_table_is_null(use, 0, HT_USE_MISALIGNED_EVENT)
-		                ? HT_NO_I64
-		                : ht_event_row(ht_table_i64(use, 0, HT_USE_MISALIGNED_EVENT));
-		ht_finding_share(&v.f, ht_ratio(ht_table_i64(use, 0, HT_USE_MISALIGNED), gpu_ns),
-		        "of.gpu_time", ht_rule_rank(a, p));
-		ht_finding_text(&v.f, "op", ht_table_str_or_null(use, 0, HT_USE_MISALIGNED_OP));
-		ht_finding_count(
-		        &v.f, "size", ht_table_i64_or(use, 0, HT_USE_MISALIGNED_SIZE, HT_NO_I64));
-	}
-	if (v.i_part != SIZE_MAX)
-		v.f.state = ht_rule_state(most > much);
-	return v;
-}
-
 static struct ht_rule_verdict memory_limit(struct ht_advice *a)
 {
 	struct ht_rule_verdict v = ht_rule_above(a, HT_METRIC_MEMORY, 0.9, "of.memory");
@@ -593,12 +508,14 @@ static const struct ht_rule rules[] = {
 	{ "slow-launch", slow_launch, "launch-stats", { { 0 } }, HT_RULE_CPU },
 	{ "imbalance", ht_rule_imbalance, "temporal-breakdown", { { 0 } }, 0 },
 	{ "gpu-use", gpu_use, "idle-breakdown", { { "by", "device" } }, HT_RULE_IDLE },
-	{ "tensor-cores", tensor_cores, "operators", { { 0 } }, HT_RULE_DEVICE },
-	{ "layout-changes", layout_changes, "kernels", { { "where", "name ~ ToN" } },
+	{ "tensor-cores", ht_rule_tensor_cores, "operators", { { 0 } }, HT_RULE_DEVICE },
+	{ "layout-changes", ht_rule_layout_changes, "kernels", { { "where", "name ~ ToN" } },
 	        HT_RULE_DEVICE },
-	{ "misaligned-products", misaligned_products, "efficiency", { { "by", "shape" } },
+	{ "misaligned-products", ht_rule_misaligned_products, "efficiency", { { "by", "shape" } },
 	        HT_RULE_DEVICE },
-	{ "small-grids", small_grids, "kernels", { { 0 } }, HT_RULE_DEVICE },
+	{ "type-casts", ht_rule_type_casts, "efficiency", { { "by", "shape" } }, HT_RULE_DEVICE },
+	{ "below-roof", ht_rule_below_roof, "efficiency", { { "by", "shape" } }, HT_RULE_DEVICE },
+	{ "small-grids", ht_rule_small_grids, "kernels", { { 0 } }, HT_RULE_DEVICE },
 	{ "allocation", allocation, "events", { { "where", "name ~ Malloc or name ~ Free" } },
 	        HT_RULE_CPU },
 	{ "memcpy", copies, "memory-bandwidth", { { 0 } }, HT_RULE_PATH(GPU_MEMORY) },

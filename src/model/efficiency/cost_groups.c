@@ -159,8 +159,13 @@ void ht_cost_group_add(const struct ht_trace *t, const struct ht_op_calls *calls
 		ht_sum(&group->vector_ns, call->gpu_ns);
 		group->vector_busy_ns += (double)call->gpu_ns * call->vector_ratio;
 	}
-	if (call->cost.odd_size && call->dtype != HT_DTYPE_F32)
+	if (ht_op_call_is_misaligned(call))
 		add_misaligned(call, group);
+	if (call->cost.cast_from) {
+		ht_sum(&group->cast_ns, call->gpu_ns);
+		if (!group->cast || call->gpu_ns > group->cast->gpu_ns)
+			group->cast = call;
+	}
 	if (ht_cost_is_known((enum ht_cost_state)call->cost.state))
 		add_cost(ht_op_call_peaks(t, calls, call), call, group);
 	if (call->ideal_ns == HT_NO_I64)

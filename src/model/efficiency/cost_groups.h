@@ -33,6 +33,8 @@ struct ht_cost_group {
 	/* time of products on tensor cores with an odd size, what of it is excess, and the call with most of it */
 	int64_t misaligned_ns, misaligned_excess_ns;
 	const struct ht_op_call *misaligned;
+	int64_t cast_ns; /* of copies into another type, and the longest of them */
+	const struct ht_op_call *cast;
 	int64_t above_ns, above_causal_ns; /* time of calls above their roof; of causal attention */
 	int64_t near_roof_ns; /* of the roofed, of calls with HT_NEAR_ROOF of their roof or more */
 	int64_t copy_ns, copy_ideal_ns; /* of the roofed, copies inside a device */
@@ -59,6 +61,12 @@ struct ht_cost_groups {
 /* Who attains this much of the roof is as good as done, and who attains this much does not have that roof. */
 #define HT_NEAR_ROOF  0.8
 #define HT_ABOVE_ROOF 1.05
+
+/* A product on tensor cores with an odd size (op_cost.h). */
+static inline bool ht_op_call_is_misaligned(const struct ht_op_call *call)
+{
+	return call->cost.odd_size && call->dtype != HT_DTYPE_F32;
+}
 
 void ht_cost_group_add(const struct ht_trace *trace, const struct ht_op_calls *calls,
         const struct ht_op_call *call, struct ht_cost_group *group);

@@ -103,11 +103,11 @@ struct costing {
 	const struct ht_op_args *args;
 	enum ht_causal causal;
 	wide flops, flops_max, vector_flops, bytes, bytes_max, odd_size;
-	enum ht_dtype dtype;
-	bool is_open;  /* the upper bounds are others */
-	bool no_bytes; /* a type is not known */
-	bool not_fit;  /* sizes do not fit */
-	bool is_long;  /* a list without sizes */
+	enum ht_dtype dtype, from; /* from: of what is copied */
+	bool is_open;              /* the upper bounds are others */
+	bool no_bytes;             /* a type is not known */
+	bool not_fit;              /* sizes do not fit */
+	bool is_long;              /* a list without sizes */
 	bool is_causal;
 };
 
@@ -549,8 +549,11 @@ static void cost_copy(struct costing *c)
 	if (!to)
 		return;
 	c->dtype = (enum ht_dtype)to->dtype;
-	if (c->formula->at[1] >= 0)
-		read_tensor(c, tensor(c, 1, -1));
+	if (c->formula->at[1] >= 0) {
+		const struct ht_op_tensor *from = tensor(c, 1, -1);
+		c->from = from ? (enum ht_dtype)from->dtype : HT_DTYPE_UNKNOWN;
+		read_tensor(c, from);
+	}
 	move(c, to->n_elements, c->dtype);
 }
 
@@ -560,7 +563,8 @@ static void cost_cast(struct costing *c)
 	enum ht_dtype to = ht_dtype_of_number(ht_op_int(c->args, c->formula->at[1], -1));
 	if (!from)
 		return;
-	c->dtype = to ? to : (enum ht_dtype)from->dtype;
+	c->from = (enum ht_dtype)from->dtype;
+	c->dtype = to ? to : c->from;
 	read_tensor(c, from);
 	move(c, from->n_elements, c->dtype);
 }
@@ -748,5 +752,6 @@ struct ht_op_cost ht_op_cost(
 		.is_matrix = is_matrix,
 		.odd_size = (uint64_t)c.odd_size,
 		.is_causal = c.is_causal,
-		.is_copy = formula && is_copy(formula) };
+		.is_copy = formula && is_copy(formula),
+		.cast_from = (uint8_t)(c.from != c.dtype && c.dtype ? c.from : HT_DTYPE_UNKNOWN) };
 }

@@ -44,9 +44,10 @@ struct ht_op_cost {
 	uint8_t dtype;             /* enum ht_dtype: of operand A, or of what is moved */
 	uint8_t state;             /* enum ht_cost_state */
 	bool has_bytes;
-	bool is_matrix; /* GEMM, convolution, attention */
-	bool is_causal; /* attention that a mask halves */
-	bool is_copy;   /* elements are read and written as they are, or in another type */
+	bool is_matrix;    /* GEMM, convolution, attention */
+	bool is_causal;    /* attention that a mask halves */
+	bool is_copy;      /* elements are read and written as they are, or in another type */
+	uint8_t cast_from; /* enum ht_dtype: that other type, of a copy into dtype; unknown: none */
 };
 
 /* The formula of an operator by its name, NULL: none. */

@@ -187,7 +187,10 @@ enum ht_status ht_step_uses_make(struct ht_run *run, const struct ht_op_calls *c
 	}
 	HT_TRY(number_steps(&m));
 	add_calls(&m, spec);
-	*ret = (struct ht_step_uses){ m.list, bounds.n + 1, !bounds.is_whole };
+	*ret = (struct ht_step_uses){
+		.list = m.list, .n = bounds.n + 1, .has_steps = !bounds.is_whole
+	};
+	HT_TRY(ht_worst_op_find(run, calls, &ret->worst));
 	/* what is whole is there once */
 	if (bounds.is_whole && bounds.n) {
 		ret->list = &m.list[bounds.n];

@@ -15,6 +15,7 @@
 
 #include "model/efficiency/cost_groups.h"
 #include "model/utilisation/model_spec.h"
+#include "model/utilisation/worst_op.h"
 
 struct ht_step_use {
 	int64_t number; /* HT_NO_I64: all that were looked at */
@@ -31,6 +32,7 @@ struct ht_step_uses {
 	struct ht_step_use *list; /* by step, then all of them together */
 	size_t n;
 	bool has_steps;
+	struct ht_worst_op worst; /* of all of them together */
 };
 
 /* Of the calls of the rank in hand. Memory in scratch. */

@@ -34,6 +34,14 @@ static const char *method_of(const struct ht_step_use *use, const struct ht_mode
 	                                              : "all GPU time is modelled";
 }
 
+/* The longest activity of a call, null: there is none. */
+static void put_call_event(
+        struct ht_run *run, ht_table *table, size_t column, const struct ht_op_call *call)
+{
+	ht_table_put_known(
+	        table, column, call ? ht_event_id(run->rank, call->longest) : HT_NO_I64, HT_NO_I64);
+}
+
 static void put_misaligned(struct ht_run *run, const struct ht_cost_group *sum, ht_table *table)
 {
 	const struct ht_op_call *call = sum->misaligned;
@@ -42,12 +50,35 @@ static void put_misaligned(struct ht_run *run, const struct ht_cost_group *sum, 
 	ht_table_put_str(table, HT_USE_MISALIGNED_OP, call ? ht_op_call_name(call) : NULL);
 	ht_table_put_known(table, HT_USE_MISALIGNED_SIZE,
 	        call ? (int64_t)call->cost.odd_size : HT_NO_I64, HT_NO_I64);
-	ht_table_put_known(table, HT_USE_MISALIGNED_EVENT,
-	        call ? ht_event_id(run->rank, call->longest) : HT_NO_I64, HT_NO_I64);
+	put_call_event(run, table, HT_USE_MISALIGNED_EVENT, call);
+}
+
+static void put_casts(struct ht_run *run, const struct ht_cost_group *sum, ht_table *table)
+{
+	const struct ht_op_cost *cost = sum->cast ? &sum->cast->cost : NULL;
+	ht_table_put_i64(table, HT_USE_CAST, sum->cast_ns);
+	ht_table_put_str(table, HT_USE_CAST_FROM,
+	        cost ? ht_dtype_name((enum ht_dtype)cost->cast_from) : NULL);
+	ht_table_put_str(
+	        table, HT_USE_CAST_TO, cost ? ht_dtype_name((enum ht_dtype)cost->dtype) : NULL);
+	put_call_event(run, table, HT_USE_CAST_EVENT, sum->cast);
+}
+
+/* NULL: the row is of one step. */
+static void put_worst(struct ht_run *run, const struct ht_worst_op *worst, ht_table *table)
+{
+	const struct ht_op_call *call = worst ? worst->call : NULL;
+	ht_table_put_str(table, HT_USE_WORST, call ? ht_op_call_name(call) : NULL);
+	ht_table_put_known(
+	        table, HT_USE_WORST_EXCESS, call ? worst->excess_ns : HT_NO_I64, HT_NO_I64);
+	ht_table_put_f64(
+	        table, HT_USE_WORST_EFFICIENCY, call ? ratio(worst->ideal_ns, worst->gpu_ns) : NAN);
+	ht_table_put_str(table, HT_USE_WORST_BOUND, call ? ht_roof_bound_name(call->bound) : NULL);
+	put_call_event(run, table, HT_USE_WORST_EVENT, call);
 }
 
 static void put_use(struct ht_run *run, const struct ht_step_use *use,
-        const struct ht_model_spec *spec, ht_table *table)
+        const struct ht_worst_op *worst, const struct ht_model_spec *spec, ht_table *table)
 {
 	const struct ht_cost_group *sum = &use->sum;
 	bool palm = ht_step_palm_state(use, spec) == HT_USE_OK;
@@ -74,6 +105,8 @@ static void put_use(struct ht_run *run, const struct ht_step_use *use,
 	ht_table_put_i64(table, HT_USE_IDEAL, sum->ideal_ns);
 	ht_table_put_f64(table, HT_USE_COPY, ratio(sum->copy_ideal_ns, sum->copy_ns));
 	put_misaligned(run, sum, table);
+	put_casts(run, sum, table);
+	put_worst(run, worst, table);
 	ht_table_put_known(
 	        table, HT_USE_TOKENS, spec->is_given ? use->tokens : HT_NO_I64, HT_NO_I64);
 	ht_table_put_f64(table, HT_USE_MODEL_FLOPS,
@@ -87,7 +120,8 @@ void ht_step_uses_put(struct ht_run *run, const struct ht_step_uses *uses,
 {
 	/* all of them first */
 	for (size_t i = 0; i < uses->n; i++)
-		put_use(run, &uses->list[i ? i - 1 : uses->n - 1], spec, table);
+		put_use(run, &uses->list[i ? i - 1 : uses->n - 1], i ? NULL : &uses->worst, spec,
+		        table);
 }
 
 /* ---- what has no formula ---- */

@@ -61,6 +61,22 @@
 	        "elements of such a row there", NULL)                                              \
 	COLUMN(HT_USE_MISALIGNED_EVENT, "misaligned_event", HT_EVENT, HT_DETAIL,                   \
 	        "its longest activity", NULL)                                                      \
+	COLUMN(HT_USE_CAST, "cast_ns", HT_DURATION, HT_DETAIL,                                     \
+	        "of gpu_ns, copies into another type", NULL)                                       \
+	COLUMN(HT_USE_CAST_FROM, "cast_from", HT_STR, HT_DETAIL, "type that the longest reads",    \
+	        NULL)                                                                              \
+	COLUMN(HT_USE_CAST_TO, "cast_to", HT_STR, HT_DETAIL, "type that it writes", NULL)          \
+	COLUMN(HT_USE_CAST_EVENT, "cast_event", HT_EVENT, HT_DETAIL, "its longest activity", NULL) \
+	COLUMN(HT_USE_WORST, "worst_operator", HT_STR, HT_DETAIL,                                  \
+	        "operator that loses most GPU time against well-tuned kernels, of all steps",      \
+	        NULL)                                                                              \
+	COLUMN(HT_USE_WORST_EXCESS, "worst_excess_ns", HT_DURATION, HT_DETAIL, "how much", NULL)   \
+	COLUMN(HT_USE_WORST_EFFICIENCY, "worst_efficiency", HT_RATIO, HT_DETAIL,                   \
+	        "what those of its calls attain of their roof", NULL)                              \
+	COLUMN(HT_USE_WORST_BOUND, "worst_bound", HT_STR, HT_DETAIL,                               \
+	        "what limits its call with most of that at best", NULL)                            \
+	COLUMN(HT_USE_WORST_EVENT, "worst_event", HT_EVENT, HT_DETAIL,                             \
+	        "longest activity of that call", NULL)                                             \
 	COLUMN(HT_USE_TOKENS, "tokens", HT_I64, HT_DETAIL,                                         \
 	        "tokens of --model: as said, else indices looked up in the largest embedding",     \
 	        NULL)                                                                              \
