@@ -258,6 +258,27 @@ def check_paths(run):
             assert int(r["saved_ns"]) <= int(window["idle_ns"]), r
 
 
+def check_findings(run):
+    """The lines of one screen: a part is no more than its whole, slow steps are slow, and advice counts as many."""
+    found = {r["kind"]: (r, json.loads(r["values"] or "{}")) for r in rows("summary", run) if r["state"] == "found"}
+    for kind, (r, values) in found.items():
+        shares = [float(value) for value in (r["share"], r["upper_bound_share"]) if value is not None]
+        # efficiency above its roof has a reason of its own
+        assert kind == "efficiency" or all(0 <= share <= 1 + 1e-6 for share in shares), r
+    if "bound-by" in found:
+        r, values = found["bound-by"]
+        assert values.get("hot_share", 0) <= float(r["share"]) + 1e-9, r
+        assert values.get("second_share", 0) + float(r["share"]) <= 1 + 1e-9, r
+    if "slow-steps" in found:
+        _, values = found["slow-steps"]
+        assert values["usual"] < values["mean"] and values["n_slow"] < values["n_steps"] and values.get("more", 1) > 0
+    lines = [(r, json.loads(r["values"] or "{}")) for r in rows("advice", run) if r["kind"] == "slow-step"]
+    if rows("info", run) and len({r["rank"] for r in rows("steps", run)}) == 1:
+        counts = [found["slow-steps"][1]["n_slow"]] if "slow-steps" in found else []
+        for _, values in lines:
+            assert [values.get("n_slow", 1)] == counts, (run, counts)
+
+
 ON_RUNS = pytest.mark.parametrize("run", runs(), ids=support.short)
 
 
@@ -322,6 +343,11 @@ def test_runs(run, options):
         check_paths(run)
         check_groupings(run)
         check_steps(run)
+
+
+@ON_RUNS
+def test_findings_do_not_deny_each_other(run):
+    check_findings(run)
 
 
 @ON_RUNS
@@ -420,6 +446,41 @@ def test_random_traces(tmp_path, seed):
     check_paths(path)
     check_groupings(path)
     check_steps(path)
+
+
+def write_steps(folder, seed):
+    """Steps of one thread whose kernels run one after the other: the CPU is ahead, or behind, and some steps and kernels take long."""
+    rng = random.Random(seed)
+    events, ts, free = [], 0, 0
+    for number in range(rng.randint(5, 12)):
+        span = rng.choice((20, 50, 80, 100, 120, rng.choice((100, 700))))
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 9, "tid": 1, "ts": ts, "dur": span})
+        for k in range(rng.randint(1, 3)):
+            launch, length = ts + rng.randint(0, span - 3), rng.choice((5, 20, 60, rng.choice((30, 500))))
+            free = max(free, launch + 3) + rng.choice((0, 0, 4))
+            ids = {"correlation": 10 * number + k + 1}
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 1, "ts": launch, "dur": 1,
+                           "args": ids})
+            events.append({"ph": "X", "cat": "kernel", "name": rng.choice(("gemm", "softmax")), "pid": 0, "tid": 7, "ts": free,
+                           "dur": length, "args": dict(ids, device=0, stream=7)})
+            free += length
+        ts += span + rng.choice((0, 0, 0, 30))
+    path = pathlib.Path(folder) / "a.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "distributedInfo": {"rank": 0}, "traceEvents": events}))
+    return path
+
+
+@pytest.mark.parametrize("seed", support.seeds(40))
+def test_random_steps(tmp_path, seed):
+    path = write_steps(tmp_path, seed)
+    check_findings(path)
+    check_paths(path)
+    windows = {r["instance"]: int(r["window_ns"]) for r in rows("critical-path", path, "--across")}
+    times = {r["step"]: r for r in rows("steps", path)}
+    # each moment of the recording is of one step, but for what is between a completion and the next start
+    assert sum(windows.values()) <= sum(int(r["step_time_ns"]) for r in times.values())
+    for r in rows("critical-path", path, "--across"):
+        assert times[r["step"]]["part"] == "first" or int(r["window_ns"]) <= int(times[r["step"]]["step_time_ns"])
 
 
 def compare_with_oracle(path, pieces):
