@@ -24,11 +24,16 @@ static bool is_earlier(const struct ht_trace *t, const struct ht_gpu *gpu)
 	return gpu->launch == HT_NONE || ht_step_of(t, gpu->row) == HT_NONE;
 }
 
-/* The first activity of all, and the first that is the step's own; NULL where there is none. */
-static void find_first(const struct ht_trace *t, uint32_t step, const struct ht_gpu **ret_first,
-        const struct ht_gpu **ret_own)
+/* Of a step: the first activity of all, the first of its own, and where the last of its own ends. */
+struct work {
+	const struct ht_gpu *first, *own; /* NULL: there is none */
+	int64_t done_ns;
+};
+
+static struct work find_work(const struct ht_trace *t, uint32_t step)
 {
 	const struct ht_gpu *first = NULL, *own = NULL;
+	int64_t done_ns = INT64_MIN;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];
 		if (!ht_is_span(t, gpu->row))
@@ -36,24 +41,31 @@ static void find_first(const struct ht_trace *t, uint32_t step, const struct ht_
 		int64_t ts = t->ts_ns[gpu->row];
 		if (!first || ts < t->ts_ns[first->row])
 			first = gpu;
-		if (is_own(t, gpu, step) && (!own || ts < t->ts_ns[own->row]))
+		if (!is_own(t, gpu, step))
+			continue;
+		if (!own || ts < t->ts_ns[own->row])
 			own = gpu;
+		done_ns = ht_end_ns(t, gpu->row) > done_ns ? ht_end_ns(t, gpu->row) : done_ns;
 	}
-	*ret_first = first;
-	*ret_own = own;
+	return (struct work){ first, own, done_ns };
+}
+
+/* A device that is behind when a step begins, and is not when it ends, had less to do than the CPU all the time: nothing waited for it. */
+static bool stays_behind(const struct ht_trace *t, uint32_t step, const struct work *work)
+{
+	return step == HT_NONE || !t->meta->has_host_steps || work->done_ns > t->steps[step].end_ns;
 }
 
 int64_t ht_earlier_end(const struct ht_trace *t, uint32_t step, int64_t ts_ns)
 {
-	const struct ht_gpu *first, *own;
+	struct work work = find_work(t, step);
 	int64_t latest = ts_ns;
-	find_first(t, step, &first, &own);
-	if (!own)
+	if (!work.own)
 		return ts_ns;
-	int64_t own_ns = t->ts_ns[own->row];
+	int64_t own_ns = t->ts_ns[work.own->row];
 	/* only what the step itself waits in the queue for is none of its time */
-	if (own_ns == t->ts_ns[first->row] && own_ns > latest &&
-	        ht_was_queued(t, first->launch, own_ns))
+	if (own_ns == t->ts_ns[work.first->row] && own_ns > latest &&
+	        ht_was_queued(t, work.first->launch, own_ns) && stays_behind(t, step, &work))
 		latest = own_ns;
 	for (size_t i = 0; i < t->n_gpu; i++) {
 		const struct ht_gpu *gpu = &t->gpu[i];

@@ -3,7 +3,7 @@
  * earlier_work.h - GPU activity of before a step, or before the recording, that keeps the device when it begins.
  *
  * Recorded or not: activity without its call was launched before the recording. And where the first activity of all was launched
- * long before it began, it was in a queue behind activity that is not in the file.
+ * long before it began, it was in a queue behind activity that is not in the file; of a step only where the device is behind its CPU to the end.
  */
 #ifndef HT_STORE_EARLIER_WORK_H
 #define HT_STORE_EARLIER_WORK_H
