@@ -231,16 +231,19 @@ static size_t merge_windows(struct job_window *list, size_t n)
 }
 
 /* Where the host is ahead a step begins while the one before is still at work: such a moment is of the one before, as step times have
- * it, and counts once. */
+ * it, and counts once. What begins or ends before the step of the number before is of another process, or of numbers that start over. */
 static void cut_overlaps(struct across *a)
 {
-	int64_t over_ns = INT64_MIN;
+	int64_t start_ns = INT64_MIN, end_ns = INT64_MIN; /* of the step before */
 	for (size_t k = 0; k < a->n_windows; k++) {
 		struct job_window *w = &a->windows[k];
 		if (w->step == HT_NO_I64)
 			continue;
-		w->start_ns = w->start_ns > over_ns ? w->start_ns : over_ns;
-		over_ns = w->end_ns > over_ns ? w->end_ns : over_ns;
+		const struct job_window whole = *w;
+		if (whole.start_ns >= start_ns && whole.end_ns >= end_ns && whole.start_ns < end_ns)
+			w->start_ns = end_ns;
+		start_ns = whole.start_ns;
+		end_ns = whole.end_ns;
 	}
 }
 

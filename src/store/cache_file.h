@@ -15,7 +15,7 @@
 #include "store/sections.h"
 
 /* Of this layout; kinds of stores have versions of their own. */
-#define HT_CACHE_VERSION 8
+#define HT_CACHE_VERSION 9
 #define HT_CACHE_ALIGN   ((uint64_t)64)
 #define HT_CACHE_SUFFIX  ".htc"
 /* Names begin with the place of the trace; then comes the kind of store, or what is kept beside one. */

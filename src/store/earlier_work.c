@@ -53,7 +53,8 @@ static struct work find_work(const struct ht_trace *t, uint32_t step)
 /* A device that is behind when a step begins, and is not when it ends, had less to do than the CPU all the time: nothing waited for it. */
 static bool stays_behind(const struct ht_trace *t, uint32_t step, const struct work *work)
 {
-	return step == HT_NONE || !t->meta->has_host_steps || work->done_ns > t->steps[step].end_ns;
+	return step == HT_NONE || !t->meta->has_host_steps ||
+	       ht_sub_sat(work->done_ns, t->steps[step].end_ns) > HT_QUEUED_NS;
 }
 
 int64_t ht_earlier_end(const struct ht_trace *t, uint32_t step, int64_t ts_ns)

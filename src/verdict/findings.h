@@ -169,7 +169,8 @@ struct ht_path_name {
 /* What of the path is bound by one thing. */
 struct ht_path_bound {
 	int64_t ns, inferred_ns;
-	int64_t slow_ns;                /* of that, in slow steps */
+	int64_t slow_ns,
+	        apart_ns; /* of that, in slow steps, and in those that are looked at apart */
 	struct ht_path_name most, slow; /* in the steps that bounds are said of, and in slow ones */
 	int64_t saved_ns;               /* what the path would be shorter by without it, at most */
 };
@@ -208,6 +209,9 @@ struct ht_found_slow {
 	size_t n_echoes; /* of the numbers: what a rank did at the end of a step, the others waited for in this one */
 	int64_t most_ns, rank, row, number; /* the longest */
 	bool recurs; /* at a period, or as every third or more: the run is made of them, too */
+	/* those that what bounds the run is said without: all, or of those that recur a first one that is slow for another reason */
+	size_t n_apart, n_apart_rows;
+	int64_t apart_ns;
 };
 
 /* Steps of ranks without events, as their exporter has them: sums. */
@@ -234,8 +238,9 @@ struct ht_findings {
 	struct ht_exported_times exported;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
-	int64_t path_ns, slow_path_ns;       /* sum of the windows; of those of slow steps */
-	int64_t between_ns, slow_between_ns; /* of step time, in no window; of slow steps */
+	int64_t path_ns, slow_path_ns,
+	        apart_path_ns; /* sum of the windows; of those of slow steps, and of those apart */
+	int64_t between_ns, apart_between_ns; /* of step time, in no window; of steps apart */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
 	int64_t idle_saved_ns; /* what it would be shorter by without all that keeps devices from running kernels, at most */
 	bool compares;                     /* ranks could be compared */

@@ -99,11 +99,16 @@ static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 	if (stretch->bound == HT_CP_BOUND_QUEUED)
 		return true;
 	bool is_slow = ht_findings_is_slow(f, stretch->step);
+	bool is_apart = is_slow && ht_findings_is_apart(f, stretch->step);
 	ht_sum(&bound->ns, stretch->dur_ns);
 	ht_sum(&f->path_ns, stretch->dur_ns);
 	if (is_slow) {
 		ht_sum(&bound->slow_ns, stretch->dur_ns);
 		ht_sum(&f->slow_path_ns, stretch->dur_ns);
+	}
+	if (is_apart) {
+		ht_sum(&bound->apart_ns, stretch->dur_ns);
+		ht_sum(&f->apart_path_ns, stretch->dur_ns);
 	}
 	if (stretch->inferred)
 		ht_sum(&bound->inferred_ns, stretch->dur_ns);
@@ -112,7 +117,7 @@ static bool add_stretch(void *user, const struct ht_cp_stretch *stretch)
 		return false;
 	if (is_slow)
 		pool(named, SLOW, stretch->dur_ns, &one);
-	if (!is_slow || f->slow.recurs)
+	if (!is_apart)
 		pool(named, BOUND, stretch->dur_ns, &one);
 	return true;
 }
@@ -174,9 +179,9 @@ static enum ht_status find_path(struct ht_findings *f)
 	return status;
 }
 
-/* What steps save as part of the path. Where the host is ahead the window of a step begins while others are still at work, so
- * that windows overlap and are longer than steps, but each saves of its own work alone. Paths of several processes in one
- * file run at the same time: no more is saved than there is. */
+/* What steps save as part of the path. A first step may have begun before the work that counts as its own, and paths of several
+ * processes in one file run at the same time: the path is longer than the steps, but each saves of its own work alone, and no more is
+ * saved than there is. */
 static int64_t of_path(const struct ht_findings *f, int64_t saved_ns)
 {
 	int64_t steps_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
@@ -243,7 +248,7 @@ static void find_savings(struct ht_findings *f)
 	known &= f->parts->n == 1 || (!f->latest && !has_pairs(f));
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
 		steps_ns = length[k] > steps_ns ? length[k] : steps_ns;
-	/* windows may overlap, see of_path */
+	/* windows of what-if begin on the CPU, and overlap where that is ahead */
 	int64_t all_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
 	steps_ns = all_ns > 0 && all_ns < steps_ns ? all_ns : steps_ns;
 	for (int k = 0; k < HT_CP_N_BOUNDS; k++)
@@ -267,17 +272,17 @@ static void find_savings(struct ht_findings *f)
 /* A step lasts from the completion of the one before, its window from its own start: what is between them is on no path. */
 static void find_between(struct ht_findings *f)
 {
-	int64_t n_slow = (int64_t)f->slow.n, n_rows = (int64_t)f->slow.n_rows;
+	int64_t n_apart = (int64_t)f->slow.n_apart, n_rows = (int64_t)f->slow.n_apart_rows;
 	int64_t steps_ns = ht_findings_mean_step(f) * (int64_t)f->n_steps;
-	int64_t slow_ns = n_rows ? f->slow.ns / n_rows * n_slow : 0;
+	int64_t apart_ns = n_rows ? f->slow.apart_ns / n_rows * n_apart : 0;
 	if (!f->has_steps || f->path_ns <= 0)
 		return;
 	f->between_ns = steps_ns > f->path_ns ? steps_ns - f->path_ns : 0;
 	if (ht_ratio(f->between_ns, steps_ns) < BETWEEN_LEAST)
 		f->between_ns = 0;
-	f->slow_between_ns = slow_ns > f->slow_path_ns ? slow_ns - f->slow_path_ns : 0;
-	if (f->slow_between_ns > f->between_ns)
-		f->slow_between_ns = f->between_ns;
+	f->apart_between_ns = apart_ns > f->apart_path_ns ? apart_ns - f->apart_path_ns : 0;
+	if (f->apart_between_ns > f->between_ns)
+		f->apart_between_ns = f->between_ns;
 }
 
 enum ht_status ht_found_path(struct ht_findings *f)
@@ -314,16 +319,19 @@ void ht_found_path_host_calls(struct ht_findings *f)
 		return;
 	double share = (double)comm_ns / (double)steps_ns;
 	int64_t slow = part_of(share, f->slow_path_ns, host->slow_ns);
-	int64_t usual = part_of(share, f->path_ns - f->slow_path_ns, host->ns - host->slow_ns);
-	int64_t saved = least(slow + usual, host->saved_ns);
-	host->ns -= slow + usual;
+	int64_t apart = part_of(share, f->apart_path_ns, host->apart_ns);
+	int64_t usual = part_of(share, f->path_ns - f->apart_path_ns, host->ns - host->apart_ns);
+	int64_t saved = least(apart + usual, host->saved_ns);
+	host->ns -= apart + usual;
 	host->slow_ns -= slow;
+	host->apart_ns -= apart;
 	host->saved_ns -= saved;
 	/* whose the calls' time was is not known: no name has more than is left */
-	host->most.ns = least(host->most.ns, host->ns - host->slow_ns);
+	host->most.ns = least(host->most.ns, host->ns - host->apart_ns);
 	host->slow.ns = least(host->slow.ns, host->slow_ns);
-	ht_sum(&comm->ns, slow + usual);
+	ht_sum(&comm->ns, apart + usual);
 	ht_sum(&comm->slow_ns, slow);
+	ht_sum(&comm->apart_ns, apart);
 	ht_sum(&comm->saved_ns, saved);
 	comm->most = comm->slow = (struct ht_path_name){ calls->list[0].name, usual,
 		calls->list[0].rank, calls->list[0].row };

@@ -146,7 +146,7 @@ void ht_report_tops(struct ht_report *s)
 	const struct topic collectives = { "collectives", "collective",
 		s->f.n_devices && !s->f.calls_host ? "of.comm_kernels" : "of.comm_calls",
 		s->f.n_devices ? HT_STATE_NONE : HT_STATE_UNKNOWN, "",
-		s->f.compares ? "collectives" : "comm-overlap", NULL };
+		s->f.compares || s->f.calls_host ? "collectives" : "comm-overlap", NULL };
 	say_tops(s, &tops[gpu ? HT_TOP_OPERATOR : HT_TOP_OPERATOR_HOST], &operators);
 	say_tops(s, &tops[HT_TOP_KERNEL], &kernels);
 	say_tops(s, &tops[host_modules ? HT_TOP_MODULE_HOST : HT_TOP_MODULE], &modules);

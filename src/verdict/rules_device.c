@@ -105,6 +105,8 @@ struct ht_rule_verdict ht_rule_misaligned_products(struct ht_advice *a)
 	if (!use)
 		return v;
 	judge_gpu_time(a, use, HT_USE_MISALIGNED, HT_USE_MISALIGNED_EVENT, 0.05, &v);
+	ht_finding_ratio(
+	        &v.f, "lost", ht_ratio(v.cost_ns, ht_table_i64(use, 0, HT_USE_MISALIGNED)));
 	ht_finding_text(&v.f, "op", ht_table_str_or_null(use, 0, HT_USE_MISALIGNED_OP));
 	ht_finding_count(&v.f, "size", ht_table_i64_or(use, 0, HT_USE_MISALIGNED_SIZE, HT_NO_I64));
 	return v;

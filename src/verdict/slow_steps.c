@@ -29,13 +29,16 @@ static int64_t length_of(const ht_table *steps, size_t row)
 #define RECURRING 3
 
 /* A first step, of which it is not known when it began. */
-static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size_t row)
+static bool is_first(const struct ht_findings *f, int64_t number)
 {
-	if (ht_table_is_null(steps, row, HT_FOUND_STEP_NUMBER))
-		return false;
-	int64_t number = ht_table_i64(steps, row, HT_FOUND_STEP_NUMBER);
 	size_t i = HT_LOWER_BOUND(at, f->job.n, f->job.list[at].number < number);
 	return i < f->job.n && f->job.list[i].number == number && f->job.list[i].is_left_out;
+}
+
+static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size_t row)
+{
+	return !ht_table_is_null(steps, row, HT_FOUND_STEP_NUMBER) &&
+	       is_first(f, ht_table_i64(steps, row, HT_FOUND_STEP_NUMBER));
 }
 
 /* A first step that takes long from its own start on is slow, whenever it began: it compiles, or loads. */
@@ -114,7 +117,24 @@ static void add_times(struct ht_findings *f, const struct ht_part *part)
 			slow->number = ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER);
 		}
 		ht_sum(&slow->ns, ns);
+		if (!ht_findings_is_apart(f, ht_table_i64(steps, i, HT_FOUND_STEP_NUMBER)))
+			continue;
+		slow->n_apart_rows++;
+		ht_sum(&slow->apart_ns, ns);
 	}
+}
+
+/* Two at least, and one in each period, or in RECURRING steps where there is none; a first step is slow for reasons of its own. */
+static bool recurs(const struct ht_findings *f)
+{
+	size_t n_first = 0, n_own = 0;
+	size_t every = f->job.period.n_steps > RECURRING ? f->job.period.n_steps : RECURRING;
+	for (size_t i = 0; i < f->job.n; i++)
+		n_first += f->job.list[i].is_left_out;
+	for (size_t i = 0; i < f->slow.n; i++)
+		n_own += !is_first(f, f->slow.numbers[i]);
+	n_own = n_own > f->slow.n_echoes ? n_own - f->slow.n_echoes : 0;
+	return n_own >= 2 && n_own >= (f->n_steps - n_first) / every;
 }
 
 enum ht_status ht_found_slow_steps(struct ht_findings *f)
@@ -136,10 +156,11 @@ enum ht_status ht_found_slow_steps(struct ht_findings *f)
 	/* each rank has its own: nothing is usual then */
 	if (f->slow.n >= f->n_steps)
 		f->slow.n = f->slow.n_echoes = 0;
+	f->slow.recurs = recurs(f);
+	for (size_t i = 0; i < f->slow.n; i++)
+		f->slow.n_apart += ht_findings_is_apart(f, f->slow.numbers[i]);
 	for (size_t p = 0; p < f->parts->n; p++)
 		add_times(f, &f->parts->list[p]);
-	size_t n_own = f->slow.n - f->slow.n_echoes;
-	f->slow.recurs = n_own && (f->job.period.n_steps || n_own * RECURRING >= f->n_steps);
 	return HT_OK;
 }
 
@@ -155,14 +176,15 @@ int64_t ht_findings_usual_step(const struct ht_findings *f)
 	return n ? (f->device.sum_ns - f->slow.ns) / (int64_t)n : 0;
 }
 
-int64_t ht_findings_apart_ns(const struct ht_findings *f, int64_t slow_ns)
+bool ht_findings_is_apart(const struct ht_findings *f, int64_t number)
 {
-	return f->slow.recurs ? 0 : slow_ns;
+	return ht_findings_is_slow(f, number) && (!f->slow.recurs || is_first(f, number));
 }
 
 int64_t ht_findings_bound_step(const struct ht_findings *f)
 {
-	return f->slow.recurs ? ht_findings_mean_step(f) : ht_findings_usual_step(f);
+	size_t n = f->device.n_mean - f->slow.n_apart_rows;
+	return n ? (f->device.sum_ns - f->slow.apart_ns) / (int64_t)n : 0;
 }
 
 struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
@@ -176,7 +198,7 @@ struct ht_slow_cause ht_findings_slow_cause(const struct ht_findings *f)
 		if (more_ns > cause.ns)
 			cause = (struct ht_slow_cause){ bound, more_ns };
 	}
-	/* what one rank does at the end of a step the others wait for in the next: windows of both have it */
+	/* what one rank does at the end of a step the others wait for in the next: both are slow by it */
 	int64_t most_ns = f->slow.n_rows && n_other
 	                          ? f->slow.ns / (int64_t)f->slow.n_rows - ht_findings_usual_step(f)
 	                          : 0;

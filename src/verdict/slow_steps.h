@@ -20,8 +20,8 @@ bool ht_findings_is_slow(const struct ht_findings *findings, int64_t number);
 /* The mean of steps that are not slow; 0: there are none. */
 int64_t ht_findings_usual_step(const struct ht_findings *findings);
 
-/* Of a time in slow steps what is looked at apart from the others: nothing where they recur. */
-int64_t ht_findings_apart_ns(const struct ht_findings *findings, int64_t slow_ns);
+/* Slow, and looked at apart from the others. */
+bool ht_findings_is_apart(const struct ht_findings *findings, int64_t number);
 /* The mean of the steps that what bounds the run is said of. */
 int64_t ht_findings_bound_step(const struct ht_findings *findings);
 

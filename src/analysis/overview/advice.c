@@ -21,7 +21,7 @@
  *                      time is in kernels of such operators that run on other cores
  *   layout-changes     kernels that convert between NCHW and NHWC > 5 % of the kernel time
  *   misaligned-products  products on tensor cores with rows of no multiple of 16 bytes lose > 5 % of the GPU time to well-tuned ones (use_table.h)
- *   type-casts         copies into another type > 10 % of the GPU time
+ *   type-casts         dtype conversions (copies to another dtype) > 10 % of the GPU time
  *   below-roof         an operator loses > 10 % of the GPU time to well-tuned kernels (worst_op.h)
  *   launch             > 20 % of the device's time idle because nothing was launched, waits for data not counted; what is advised
  *                      depends on what the CPU does meanwhile (host_doing.h)
@@ -292,6 +292,8 @@ static struct ht_rule_verdict launch(struct ht_advice *a)
 		ht_finding_ratio(
 		        &v.f, "quiet_share", ht_ratio(idle.aux[0] + idle.aux[1], idle.part));
 	ht_finding_count(&v.f, "device", idle.aux[3] > 1 ? idle.aux[2] : HT_NO_I64);
+	ht_finding_text(&v.f, "no_slow",
+	        ht_rule_fact_of(a, idle.i_part, HT_METRIC_SLOW_STEP).count > 0 ? "" : NULL);
 	if (host->most.name && share > HALF) {
 		ht_finding_text(&v.f, "hot", host->most.name);
 		ht_finding_ratio(&v.f, "hot_share", share);
@@ -374,8 +376,11 @@ static struct ht_rule_verdict slow_step(struct ht_advice *a)
 	if (!fact.count && comm.is_known)
 		fact = comm;
 	struct ht_rule_verdict v = ht_rule_verdict_on(&fact);
-	v.f.state = ht_rule_state(fact.count);
-	if (!fact.count)
+	/* ranks that take turns at being slow make each step of the job as long */
+	bool of_job = fact.count && a->parts->n > 1 && !a->f.slow.n;
+	v.f.state = ht_rule_state(fact.count && !of_job);
+	ht_finding_text(&v.f, "job", of_job ? "" : NULL);
+	if (v.f.state != HT_STATE_FOUND)
 		return v;
 	ht_rule_subject_rank(a, &v.f, ht_rule_rank(a, fact.i_part));
 	ht_finding_value(&v.f, (double)fact.row_ns, "ns");
@@ -509,8 +514,8 @@ static const struct ht_rule rules[] = {
 	{ "imbalance", ht_rule_imbalance, "temporal-breakdown", { { 0 } }, 0 },
 	{ "gpu-use", gpu_use, "idle-breakdown", { { "by", "device" } }, HT_RULE_IDLE },
 	{ "tensor-cores", ht_rule_tensor_cores, "operators", { { 0 } }, HT_RULE_DEVICE },
-	{ "layout-changes", ht_rule_layout_changes, "kernels", { { "where", "name ~ ToN" } },
-	        HT_RULE_DEVICE },
+	{ "layout-changes", ht_rule_layout_changes, "kernels",
+	        { { "where", "name ~ ToN or name ~ batched_transpose" } }, HT_RULE_DEVICE },
 	{ "misaligned-products", ht_rule_misaligned_products, "efficiency", { { "by", "shape" } },
 	        HT_RULE_DEVICE },
 	{ "type-casts", ht_rule_type_casts, "efficiency", { { "by", "shape" } }, HT_RULE_DEVICE },
@@ -614,7 +619,9 @@ static struct line judge(struct ht_advice *a, const struct ht_rule *rule, size_t
 	if (f->state == HT_STATE_FOUND) {
 		if (!f->advice)
 			f->advice = ht_finding_advice(f->kind, f->variant);
-		ht_finding_next(f, rule->next);
+		/* kernels of communication alone overlap with anything */
+		bool on_host = a->f.calls_host && !strcmp(rule->next, "comm-overlap");
+		ht_finding_next(f, on_host ? "collectives" : rule->next);
 		for (size_t i = 0; i < HT_COUNT(rule->args) && rule->args[i].name; i++)
 			ht_finding_arg(f, rule->args[i].name, rule->args[i].value);
 		if (line.v.i_part < a->parts->n)

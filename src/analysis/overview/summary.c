@@ -107,7 +107,9 @@ static void say_step_time(struct ht_report *s)
 		found.variant = "no_events";
 	} else {
 		ht_finding_value(&found, (double)device->median_ns, "ns");
-		bool slow = ht_findings_is_slow(f, device->number);
+		/* a first step that is longer still is in the line of slow steps alone */
+		bool slow =
+		        device->number == f->slow.number && ht_findings_is_slow(f, device->number);
 		ht_finding_count(&found, "n_steps", device->n > 1 ? (int64_t)device->n : HT_NO_I64);
 		ht_finding_count(&found, "n_ranks", (int64_t)n_ranks);
 		ht_finding_ns(&found, "least", device->n > 1 ? device->least_ns : HT_NO_I64);
@@ -116,6 +118,8 @@ static void say_step_time(struct ht_report *s)
 		/* of the same steps */
 		if (!f->slow.n && device->n_mean == f->job.n * f->job.n_ranks)
 			ht_finding_ns(&found, "mean", ht_findings_mean_apart(f));
+		ht_finding_count(&found, "n_mean", (int64_t)f->job.n);
+		ht_finding_count(&found, "mean_ranks", if_several(n_ranks));
 		ht_finding_ns(&found, "host", host->n ? host->median_ns : HT_NO_I64);
 		ht_finding_text(&found, "no_gpu", f->n_devices || f->exported.ns ? NULL : "");
 		ht_finding_event(&found, device->rank, device->row);
@@ -344,11 +348,10 @@ static int by_bound(const void *left, const void *right)
 	return (int)a->bound - (int)b->bound;
 }
 
-static void add_bound(
-        const struct ht_findings *f, struct part *part, const struct ht_path_bound *of)
+static void add_bound(struct part *part, const struct ht_path_bound *of)
 {
 	part->path_ns += of->ns;
-	part->usual_ns += of->ns - ht_findings_apart_ns(f, of->slow_ns);
+	part->usual_ns += of->ns - of->apart_ns;
 	part->saves_ns += of->saved_ns;
 	if (!part->of || of->ns > part->of->ns)
 		part->of = of;
@@ -356,7 +359,7 @@ static void add_bound(
 
 static int64_t usual_path_ns(const struct ht_findings *f)
 {
-	return f->path_ns - ht_findings_apart_ns(f, f->slow_path_ns);
+	return f->path_ns - f->apart_path_ns;
 }
 
 /* All that shares are of: the path, and what is between steps. */
@@ -367,8 +370,7 @@ static int64_t whole_ns(const struct ht_findings *f)
 
 static int64_t usual_whole_ns(const struct ht_findings *f)
 {
-	return ht_add_sat(
-	        usual_path_ns(f), f->between_ns - ht_findings_apart_ns(f, f->slow_between_ns));
+	return ht_add_sat(usual_path_ns(f), f->between_ns - f->apart_between_ns);
 }
 
 /* Of so much of the path as of a whole in steps, no more than there is. */
@@ -417,16 +419,16 @@ static void find_parts(const struct ht_findings *f, struct part *parts)
 {
 	for (int k = 0; k < N_BOUNDS; k++)
 		parts[k] = (struct part){ .bound = k };
-	add_bound(f, &parts[BOUND_HOST], &f->path[HT_CP_BOUND_CPU]);
-	add_bound(f, &parts[BOUND_DATA], &f->path[HT_CP_BOUND_DATA_LOADING]);
-	add_bound(f, &parts[BOUND_COMPUTE], &f->path[HT_CP_BOUND_GPU_COMPUTE]);
-	add_bound(f, &parts[BOUND_MEMORY], &f->path[HT_CP_BOUND_GPU_MEMORY]);
-	add_bound(f, &parts[BOUND_COMM], &f->path[HT_CP_BOUND_GPU_COMMUNICATION]);
-	add_bound(f, &parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_LAUNCH_DELAY]);
-	add_bound(f, &parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_KERNEL_DELAY]);
+	add_bound(&parts[BOUND_HOST], &f->path[HT_CP_BOUND_CPU]);
+	add_bound(&parts[BOUND_DATA], &f->path[HT_CP_BOUND_DATA_LOADING]);
+	add_bound(&parts[BOUND_COMPUTE], &f->path[HT_CP_BOUND_GPU_COMPUTE]);
+	add_bound(&parts[BOUND_MEMORY], &f->path[HT_CP_BOUND_GPU_MEMORY]);
+	add_bound(&parts[BOUND_COMM], &f->path[HT_CP_BOUND_GPU_COMMUNICATION]);
+	add_bound(&parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_LAUNCH_DELAY]);
+	add_bound(&parts[BOUND_LAUNCH], &f->path[HT_CP_BOUND_KERNEL_DELAY]);
 	add_late_rank(f, parts);
 	parts[BOUND_BETWEEN].path_ns = parts[BOUND_BETWEEN].saves_ns = f->between_ns;
-	parts[BOUND_BETWEEN].usual_ns = f->between_ns - ht_findings_apart_ns(f, f->slow_between_ns);
+	parts[BOUND_BETWEEN].usual_ns = f->between_ns - f->apart_between_ns;
 }
 
 static const char *bound_text(struct ht_report *s, const struct part *part)
@@ -461,8 +463,9 @@ static void set_bound_next(const struct ht_report *s, const struct part *part, s
 		[BOUND_RANK] = "stragglers",
 		[BOUND_LAUNCH] = "launch-stats",
 		[BOUND_BETWEEN] = "steps" };
-	ht_finding_next(
-	        f, part->bound == BOUND_COMM && s->f.compares ? "collectives" : verbs[part->bound]);
+	ht_finding_next(f, part->bound == BOUND_COMM && (s->f.compares || s->f.calls_host)
+	                           ? "collectives"
+	                           : verbs[part->bound]);
 	if (part->bound == BOUND_HOST) {
 		ht_finding_arg(f, "view", "path");
 		ht_finding_arg(f, "where", "bound_by == cpu_bound");
@@ -482,7 +485,7 @@ static void add_main_part(
 	if (!part->of)
 		return;
 	const struct ht_path_name *most = &part->of->most;
-	int64_t whole = part->of->ns - ht_findings_apart_ns(&s->f, part->of->slow_ns);
+	int64_t whole = part->of->ns - part->of->apart_ns;
 	/* of that, waiting for a rank may have been taken off */
 	int64_t most_ns = most->ns < part->usual_ns ? most->ns : part->usual_ns;
 	if (!most->name && part->bound != BOUND_HOST)
@@ -521,13 +524,16 @@ static int64_t inferred_ns(const struct ht_findings *f)
 	return sum;
 }
 
+/* Without slow steps; of those that recur without a first one that is slow for another reason; or of all. */
 static const char *path_term(const struct ht_findings *f)
 {
-	bool job = f->parts->n > 1, without = f->slow.n && !f->slow.recurs;
-	if (is_of_steps(f))
-		return without ? "of.usual_step_time" : "of.step_time";
-	return without ? (job ? "of.usual_job_path" : "of.usual_path")
-	               : (job ? "of.job_path" : "of.critical_path");
+	static const char *const terms[][3] = {
+		{ "of.step_time", "of.usual_step_time", "of.later_step_time" },
+		{ "of.critical_path", "of.usual_path", "of.later_path" },
+		{ "of.job_path", "of.usual_job_path", "of.later_job_path" },
+	};
+	int without = !f->slow.n_apart ? 0 : f->slow.recurs ? 2 : 1;
+	return terms[is_of_steps(f) ? 0 : f->parts->n > 1 ? 2 : 1][without];
 }
 
 /* Calls that launch are the host's: it is that which is too slow where the path goes through launches, and without their way to

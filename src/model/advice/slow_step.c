@@ -144,7 +144,9 @@ static enum ht_status find_event(struct ht_run *run, const struct ht_bound *step
 	uint32_t around = outermost(t, slow->row);
 	if (around != slow->row && t->name[around] != HT_NO_STR &&
 	        t->name[around] != t->name[slow->row]) {
-		slow->around = ht_copy_without_addresses(arena, ht_str(t, t->name[around]));
+		const char *text =
+		        ht_copy_without_addresses(run->scratch, ht_str(t, t->name[around]));
+		slow->around = text ? ht_arena_printf(arena, "%s", text) : NULL;
 		if (!slow->around)
 			return ht_fail_nomem(run->ctx);
 	}
@@ -166,8 +168,12 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names,
 		int64_t ns = ht_table_i64(names, i, HT_PROFILE_NS);
 		bool own = ht_table_i64(names, i, HT_PROFILE_STEP) == step->number;
 		if (runs_in(slow->role, ht_table_i64(names, i, HT_PROFILE_PLACE)))
-			shares[n++] = (struct share){ ht_table_str(names, i, HT_PROFILE_NAME),
-				own ? ns : -ns };
+			shares[n++] =
+			        (struct share){ ht_copy_without_addresses(run->scratch,
+				                        ht_table_str(names, i, HT_PROFILE_NAME)),
+				        own ? ns : -ns };
+		if (n && !shares[n - 1].name)
+			return ht_fail_nomem(run->ctx);
 	}
 	ht_sort_items(run->ctx->mem, shares, n, sizeof *shares, by_name);
 	for (size_t first = 0, end; first < n; first = end) {
@@ -184,7 +190,7 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names,
 	/* work of the device may hide a part of it */
 	slow->name_ns = slow->name_ns < excess_ns ? slow->name_ns : excess_ns;
 	const char *brief = ht_name_shorten(run, most);
-	slow->name = brief ? ht_copy_without_addresses(arena, brief) : NULL;
+	slow->name = brief ? ht_arena_printf(arena, "%s", brief) : NULL;
 	if (!slow->name)
 		return ht_fail_nomem(run->ctx);
 	return find_event(run, step, most, arena, slow);

@@ -5,6 +5,8 @@
 #include "model/communication/comm_calls.h"
 
 #include "base/search.h"
+#include "base/sort.h"
+#include "base/vec.h"
 #include "model/communication/comm_ops.h"
 #include "model/communication/group_size.h"
 #include "model/device/launch.h"
@@ -323,36 +325,80 @@ enum ht_status ht_comm_host_calls(struct ht_run *run, const uint32_t **ret_rows,
 	return HT_OK;
 }
 
+static bool is_wait(const struct ht_trace *t, uint32_t row)
+{
+	return ht_kind_is_call(t->kind[row]) && ht_is_span(t, row) && t->name[row] != HT_NO_STR &&
+	       ht_is_wait_name(ht_str(t, t->name[row]));
+}
+
+/* Between the beginning of a call and its first wait, and between one wait and the next, at most: longer, and it has begun. */
+#define READY_GAP_NS 100000
+
+/* Where the first row inside each call begins that is no wait for a device. */
+static void find_begun(const struct ht_trace *t, const uint32_t *rows, size_t n, int64_t *begun_ns)
+{
+	for (size_t i = 0; i < n; i++)
+		begun_ns[i] = ht_end_ns(t, rows[i]);
+	for (uint32_t row = 0; n && row < t->n_kind; row++) {
+		uint32_t around = t->parent[row];
+		size_t i = around == HT_NONE ? n : HT_LOWER_BOUND(at, n, rows[at] < around);
+		if (i < n && rows[i] == around && !is_wait(t, row) && t->ts_ns[row] < begun_ns[i])
+			begun_ns[i] = t->ts_ns[row];
+	}
+}
+
+/* The rows that wait inside a call, by time; their calls, as indexes. */
+static enum ht_status list_waits(
+        struct ht_run *run, const uint32_t *rows, size_t n, uint32_t **ret_waits, size_t *ret_n)
+{
+	const struct ht_trace *t = run->trace;
+	struct ht_vec keys = { 0 }, waits = { 0 };
+	bool ok = true;
+	for (uint32_t row = 0; n && ok && row < t->n_kind; row++) {
+		uint32_t around = t->parent[row];
+		if (around == HT_NONE || !is_wait(t, row))
+			continue;
+		size_t i = HT_LOWER_BOUND(at, n, rows[at] < around);
+		if (i == n || rows[i] != around)
+			continue;
+		ok = HT_VEC_PUSH(run->ctx->mem, &keys, uint64_t, ht_sort_key_i64(t->ts_ns[row])) &&
+		     HT_VEC_PUSH(run->ctx->mem, &waits, uint32_t, row);
+	}
+	ok = ok && ht_sort_keys(run->ctx->mem, keys.data, waits.data, waits.n);
+	uint32_t *list = ok ? ht_arena_alloc(run->scratch, (waits.n + 1) * sizeof *list) : NULL;
+	if (list && waits.n)
+		memcpy(list, waits.data, waits.n * sizeof *list);
+	*ret_waits = list;
+	*ret_n = waits.n;
+	ht_vec_free(run->ctx->mem, &keys, sizeof(uint64_t));
+	ht_vec_free(run->ctx->mem, &waits, sizeof(uint32_t));
+	return list ? HT_OK : ht_fail_nomem(run->ctx);
+}
+
 /* When each of the calls has its data: of tensors on a device Gloo waits for copies of them first, and only then communicates. What a
- * call waits for before it does anything else is its own rank's time. */
+ * call waits for as it begins is its own rank's time; waits at its end are for what it has received. */
 static enum ht_status find_ready(
         struct ht_run *run, const uint32_t *rows, size_t n, int64_t **ret_ready_ns)
 {
 	const struct ht_trace *t = run->trace;
 	int64_t *ready_ns = ht_arena_alloc(run->scratch, (n + 1) * sizeof *ready_ns);
-	int64_t *works_ns = ht_arena_alloc(run->scratch, (n + 1) * sizeof *works_ns);
-	if (!ready_ns || !works_ns)
+	int64_t *begun_ns = ht_arena_alloc(run->scratch, (n + 1) * sizeof *begun_ns);
+	uint32_t *waits = NULL;
+	size_t n_waits = 0;
+	if (!ready_ns || !begun_ns)
 		return ht_fail_nomem(run->ctx);
-	for (size_t i = 0; i < n; i++) {
+	HT_TRY(list_waits(run, rows, n, &waits, &n_waits));
+	find_begun(t, rows, n, begun_ns);
+	for (size_t i = 0; i < n; i++)
 		ready_ns[i] = t->ts_ns[rows[i]];
-		works_ns[i] = ht_end_ns(t, rows[i]);
+	for (size_t k = 0; k < n_waits; k++) {
+		uint32_t around = t->parent[waits[k]];
+		size_t i = HT_LOWER_BOUND(at, n, rows[at] < around);
+		int64_t start_ns = t->ts_ns[waits[k]], end_ns = ht_end_ns(t, waits[k]);
+		if (start_ns < begun_ns[i] && end_ns > ready_ns[i] &&
+		        ht_sub_sat(start_ns, ready_ns[i]) <= READY_GAP_NS)
+			ready_ns[i] = end_ns < begun_ns[i] ? end_ns : begun_ns[i];
 	}
-	for (int waits = 0; n && waits < 2; waits++)
-		for (uint32_t row = 0; row < t->n_kind; row++) {
-			uint32_t around = t->parent[row];
-			if (around == HT_NONE || !ht_kind_is_call(t->kind[row]) ||
-			        !ht_is_span(t, row) || t->name[row] == HT_NO_STR)
-				continue;
-			size_t i = HT_LOWER_BOUND(at, n, rows[at] < around);
-			if (i == n || rows[i] != around ||
-			        ht_is_wait_name(ht_str(t, t->name[row])) != (waits != 0))
-				continue;
-			int64_t start_ns = t->ts_ns[row], end_ns = ht_end_ns(t, row);
-			if (!waits && start_ns < works_ns[i])
-				works_ns[i] = start_ns;
-			else if (waits && start_ns < works_ns[i] && end_ns > ready_ns[i])
-				ready_ns[i] = end_ns < works_ns[i] ? end_ns : works_ns[i];
-		}
 	*ret_ready_ns = ready_ns;
 	return HT_OK;
 }

@@ -53,8 +53,9 @@ enum ht_comm_tie { HT_TIE_ARRIVES = 1, HT_TIE_LEAVES = 2 };
 	COLUMN(HT_CALL_ELEMENTS, "elements", HT_I64, HT_DETAIL, "elements of its larger side",     \
 	        NULL)                                                                              \
 	COLUMN(HT_CALL_BYTES, "bytes", HT_I64, HT_DETAIL, "bytes of its larger side", NULL)        \
-	COLUMN(HT_CALL_START, "start_ns", HT_TIME, HT_MEASURE, "start of the kernel", NULL)        \
-	COLUMN(HT_CALL_DUR, "dur_ns", HT_DURATION, HT_MEASURE, "duration of the kernel", NULL)     \
+	COLUMN(HT_CALL_START, "start_ns", HT_TIME, HT_MEASURE,                                     \
+	        "start of the kernel, or when a call has its data", NULL)                          \
+	COLUMN(HT_CALL_DUR, "dur_ns", HT_DURATION, HT_MEASURE, "from there to its end", NULL)      \
 	COLUMN(HT_CALL_LAUNCH, "launch_ns", HT_TIME, HT_MEASURE, "start of the launch call", NULL) \
 	COLUMN(HT_CALL_ORDER, "order_ns", HT_TIME, HT_DETAIL,                                      \
 	        "what calls are ordered by; null: the launch was not recorded", NULL)              \

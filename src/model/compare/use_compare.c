@@ -18,6 +18,11 @@ enum ht_status ht_use_change_note(
 		return HT_OK;
 	ht_finding_ratio(&f, "mfu", sides[0].mfu);
 	ht_finding_ratio(&f, "test_mfu", sides[1].mfu);
+	/* of other peaks the figures do not compare */
+	if (sides[0].dtype && sides[1].dtype && strcmp(sides[0].dtype, sides[1].dtype) != 0) {
+		ht_finding_text(&f, "base_dtype", sides[0].dtype);
+		ht_finding_text(&f, "test_dtype", sides[1].dtype);
+	}
 	if ((ht_use_is_mixed(&sides[0]) || ht_use_is_mixed(&sides[1])) && sides[0].dtype &&
 	        sides[1].dtype && !strcmp(sides[0].dtype, sides[1].dtype)) {
 		ht_finding_ratio(&f, "one_peak", sides[0].one_peak);

@@ -215,10 +215,15 @@ static bool cost_of(struct maker *m, struct source *from, uint32_t op, struct ht
 
 /* ---- copies and sets that no operator launched ---- */
 
+/* Between host and device, or two devices: the link limits it, and its bandwidth is not that of memory. */
 static bool is_link_copy(const struct ht_trace *t, uint32_t row)
 {
+	static const char *const kinds[] = { "HtoD", "DtoH", "PtoP", "P2P" };
 	const char *name = ht_str(t, t->name[row]);
-	return t->kind[row] == HT_KIND_MEMCPY && (strstr(name, "HtoD") || strstr(name, "DtoH"));
+	for (size_t i = 0; t->kind[row] == HT_KIND_MEMCPY && i < HT_COUNT(kinds); i++)
+		if (strstr(name, kinds[i]))
+			return true;
+	return false;
 }
 
 static struct ht_op_cost cost_of_activity(struct maker *m, uint32_t row)

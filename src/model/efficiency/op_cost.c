@@ -168,24 +168,24 @@ static bool is_odd(enum ht_dtype dtype, wide n_elements)
 }
 
 /* Elements from one row of a matrix to the next, or from one column to the next where these are what lies together; 0: nothing is
- * known of it, or there is only one. */
+ * known of it. */
 static wide pitch_of(const struct ht_op_tensor *t)
 {
 	size_t row = t->n_dims - 2u, column = t->n_dims - 1u;
-	if (t->strides[column] == 1)
-		return t->dims[row] > 1 ? (wide)t->strides[row] : 0;
-	return t->strides[row] == 1 && t->dims[column] > 1 ? (wide)t->strides[column] : 0;
+	/* what lies together has stride 1 */
+	size_t across = t->strides[column] == 1 ? row : column, along = row + column - across;
+	return t->strides[along] == 1 && t->strides[across] > 0 ? (wide)t->strides[across] : 0;
 }
 
 /* Of factors and result, which PyTorch writes row by row, the size of rows that do not come out even; 0: none such. Where strides
- * were not recorded the factors may lie either way, and mostly it is K that lies together. */
+ * were not recorded the factors may lie either way, and mostly it is K that lies together. Products of a vector use no tensor cores. */
 static wide odd_size(
         enum ht_dtype dtype, const struct ht_op_tensor *a, const struct ht_op_tensor *b)
 {
-	wide k = size(a, a->n_dims - 1u), n = size(b, b->n_dims - 1u);
+	wide m = size(a, a->n_dims - 2u), k = size(a, a->n_dims - 1u), n = size(b, b->n_dims - 1u);
 	bool known = a->has_strides && b->has_strides;
 	const wide sizes[] = { n, known ? pitch_of(a) : k, known ? pitch_of(b) : k };
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+	for (size_t i = 0; m > 1 && k > 1 && n > 1 && i < sizeof sizes / sizeof *sizes; i++)
 		if (is_odd(dtype, sizes[i]))
 			return sizes[i];
 	return 0;

@@ -243,8 +243,21 @@ static const char *say_items(struct ht_arena *arena, const struct ht_finding *f)
 	return text;
 }
 
+/* A name of code stays as it is written: aten::mm, torch.compile, rec.py(9). */
+static bool begins_with_code(const char *text)
+{
+	for (; *text && *text != ' '; text++)
+		if (*text == '_' || *text == '(' || *text == '<' ||
+		        (*text == ':' && text[1] == ':') ||
+		        (*text == '.' && isalnum((unsigned char)text[1])))
+			return true;
+	return false;
+}
+
 static const char *capital(struct ht_arena *arena, const char *text)
 {
+	if (begins_with_code(text))
+		return text;
 	return ht_arena_printf(arena, "%c%s", toupper((unsigned char)*text), *text ? text + 1 : "");
 }
 

@@ -49,6 +49,9 @@ const char *ht_without_addresses(struct ht_mem *mem, struct ht_vec *room, const 
 
 const char *ht_copy_without_addresses(struct ht_arena *arena, const char *text)
 {
+	size_t n_address;
+	if (!find(text, &n_address))
+		return text;
 	char *copy = ht_arena_strndup(arena, text, strlen(text));
 	if (copy)
 		drop(copy, copy);

@@ -12,7 +12,7 @@
 
 /* The text itself where it has none, else a copy in room, alive until the next call with it; NULL when out of memory. */
 const char *ht_without_addresses(struct ht_mem *mem, struct ht_vec *room, const char *text);
-/* A copy in the arena; NULL when out of memory. */
+/* The text itself where it has none, else a copy in the arena; NULL when out of memory. */
 const char *ht_copy_without_addresses(struct ht_arena *arena, const char *text);
 
 #endif

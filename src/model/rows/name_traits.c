@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Lists of tensor_cores.def, in the order in which they decide. */
-enum core { CUDA_INSTRUCTION, TENSOR, CUDA, LISTED, UNCLEAR };
+enum core { CUDA_INSTRUCTION, TENSOR, CUDA, HELPER, LISTED, UNCLEAR };
 static const struct {
 	enum core core;
 	const char *text;
@@ -22,6 +22,7 @@ static const struct {
 #define CUDA_CORE_INSTRUCTION(text) { CUDA_INSTRUCTION, text },
 #define TENSOR_CORE_KERNEL(text)    { TENSOR, text },
 #define CUDA_CORE_KERNEL(text)      { CUDA, text },
+#define HELPER_KERNEL(text)         { HELPER, text },
 #define LISTED_KERNEL(text)         { LISTED, text },
 #define UNCLEAR_KERNEL(text)        { UNCLEAR, text },
 #define TENSOR_CORE_OP(name)
@@ -29,6 +30,7 @@ static const struct {
 #undef CUDA_CORE_INSTRUCTION
 #undef TENSOR_CORE_KERNEL
 #undef CUDA_CORE_KERNEL
+#undef HELPER_KERNEL
 #undef LISTED_KERNEL
 #undef UNCLEAR_KERNEL
 #undef TENSOR_CORE_OP
@@ -38,6 +40,7 @@ static const char *const tc_ops[] = {
 #define CUDA_CORE_INSTRUCTION(text)
 #define TENSOR_CORE_KERNEL(text)
 #define CUDA_CORE_KERNEL(text)
+#define HELPER_KERNEL(text)
 #define LISTED_KERNEL(text)
 #define UNCLEAR_KERNEL(text)
 #define TENSOR_CORE_OP(name) name,
@@ -45,6 +48,7 @@ static const char *const tc_ops[] = {
 #undef CUDA_CORE_INSTRUCTION
 #undef TENSOR_CORE_KERNEL
 #undef CUDA_CORE_KERNEL
+#undef HELPER_KERNEL
 #undef LISTED_KERNEL
 #undef UNCLEAR_KERNEL
 #undef TENSOR_CORE_OP
@@ -124,6 +128,7 @@ static unsigned core_traits(const char *name)
 	case UNCLEAR: return by_type | HT_TRAIT_TC_UNCLEAR;
 	case CUDA_INSTRUCTION:
 	case CUDA: return HT_TRAIT_CUDA_KERNEL;
+	case HELPER: break;
 	}
 	return 0;
 }

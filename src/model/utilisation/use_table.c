@@ -180,7 +180,7 @@ enum ht_status ht_use_note(struct ht_run *run, const ht_table *unmodelled, ht_ta
 			name = ht_table_str(unmodelled, i, HT_UNMODELLED_KEY);
 		}
 	HT_TRY(ht_table_add_note(table,
-	        "hfu and mfu count GEMM, convolution and attention at the dense peak of their type; mfu leaves "
+	        "HFU and MFU count GEMM, convolution and attention at the dense peak of their type; MFU leaves "
 	        "out what the backward pass recomputes; step time includes the overhead of profiling"));
 	if (ht_run_str(run, "model"))
 		HT_TRY(ht_table_add_note(table,

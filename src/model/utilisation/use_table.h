@@ -54,29 +54,32 @@
 	COLUMN(HT_USE_MISALIGNED, "misaligned_ns", HT_DURATION, HT_DETAIL,                         \
 	        "of gpu_ns, products on Tensor Cores with rows of no multiple of 16 bytes", NULL)  \
 	COLUMN(HT_USE_MISALIGNED_EXCESS, "misaligned_excess_ns", HT_DURATION, HT_DETAIL,           \
-	        "of that, what is above the time that well-tuned kernels attain", NULL)            \
+	        "of misaligned_ns, what is above the time of well-tuned kernels", NULL)            \
 	COLUMN(HT_USE_MISALIGNED_OP, "misaligned_operator", HT_STR, HT_DETAIL,                     \
-	        "operator of the call with most of that", NULL)                                    \
+	        "operator of the call with most of misaligned_excess_ns", NULL)                    \
 	COLUMN(HT_USE_MISALIGNED_SIZE, "misaligned_size", HT_I64, HT_DETAIL,                       \
-	        "elements of such a row there", NULL)                                              \
+	        "elements in a row of that call whose bytes are no multiple of 16", NULL)          \
 	COLUMN(HT_USE_MISALIGNED_EVENT, "misaligned_event", HT_EVENT, HT_DETAIL,                   \
-	        "its longest activity", NULL)                                                      \
+	        "longest activity of that call", NULL)                                             \
 	COLUMN(HT_USE_CAST, "cast_ns", HT_DURATION, HT_DETAIL,                                     \
-	        "of gpu_ns, copies into another type", NULL)                                       \
-	COLUMN(HT_USE_CAST_FROM, "cast_from", HT_STR, HT_DETAIL, "type that the longest reads",    \
-	        NULL)                                                                              \
-	COLUMN(HT_USE_CAST_TO, "cast_to", HT_STR, HT_DETAIL, "type that it writes", NULL)          \
-	COLUMN(HT_USE_CAST_EVENT, "cast_event", HT_EVENT, HT_DETAIL, "its longest activity", NULL) \
+	        "of gpu_ns, copies to another dtype", NULL)                                        \
+	COLUMN(HT_USE_CAST_FROM, "cast_from", HT_STR, HT_DETAIL,                                   \
+	        "dtype that the longest of those reads", NULL)                                     \
+	COLUMN(HT_USE_CAST_TO, "cast_to", HT_STR, HT_DETAIL,                                       \
+	        "dtype that the longest of those writes", NULL)                                    \
+	COLUMN(HT_USE_CAST_EVENT, "cast_event", HT_EVENT, HT_DETAIL,                               \
+	        "longest activity of the longest of those", NULL)                                  \
 	COLUMN(HT_USE_WORST, "worst_operator", HT_STR, HT_DETAIL,                                  \
 	        "operator that loses most GPU time against well-tuned kernels, of all steps",      \
 	        NULL)                                                                              \
-	COLUMN(HT_USE_WORST_EXCESS, "worst_excess_ns", HT_DURATION, HT_DETAIL, "how much", NULL)   \
+	COLUMN(HT_USE_WORST_EXCESS, "worst_excess_ns", HT_DURATION, HT_DETAIL,                     \
+	        "GPU time of worst_operator above well-tuned kernels", NULL)                       \
 	COLUMN(HT_USE_WORST_EFFICIENCY, "worst_efficiency", HT_RATIO, HT_DETAIL,                   \
-	        "what those of its calls attain of their roof", NULL)                              \
+	        "what these calls of worst_operator attain of their roof", NULL)                   \
 	COLUMN(HT_USE_WORST_BOUND, "worst_bound", HT_STR, HT_DETAIL,                               \
-	        "what limits its call with most of that at best", NULL)                            \
+	        "what limits its worst call at best", NULL)                                        \
 	COLUMN(HT_USE_WORST_EVENT, "worst_event", HT_EVENT, HT_DETAIL,                             \
-	        "longest activity of that call", NULL)                                             \
+	        "longest activity of that worst call", NULL)                                       \
 	COLUMN(HT_USE_TOKENS, "tokens", HT_I64, HT_DETAIL,                                         \
 	        "tokens of --model: as said, else indices looked up in the largest embedding",     \
 	        NULL)                                                                              \

@@ -66,7 +66,7 @@ export function headline(all: readonly Finding[]): { head: Finding | undefined; 
 }
 
 // What begins with a name of code, such as torch.compile, stays as it is written.
-export const capital = (text: string): string => (/^\w*[._]\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
+export const capital = (text: string): string => (/^\S*(?:[_(<]|::|\.\w)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 // Numbers beside the headline: a finding's cell, its name, its type.
 export const FIGURES: readonly [kind: string, column: string, label: string, type: "duration" | "ratio"][] = [
