@@ -278,6 +278,13 @@ static struct ht_rule_fact idle_of_host(const struct ht_advice *a, bool under_wa
 	return most;
 }
 
+/* Is half of a time, of what slow steps take longer or devices idle, spent on compiling again? Then that is the cause, and no part of it. */
+static bool is_recompiling(const struct ht_advice *a, const struct ht_rule_fact *fact)
+{
+	int64_t ns = ht_found_compile_ns(&a->f);
+	return ns > 0 && (__int128)2 * ns >= fact->part;
+}
+
 static struct ht_rule_verdict launch(struct ht_advice *a)
 {
 	struct ht_rule_fact idle = idle_of_host(a, false);
@@ -287,8 +294,9 @@ static struct ht_rule_verdict launch(struct ht_advice *a)
 	double share = a->f.slow.recurs ? 0 : ht_ratio(host->most.ns, host->ns - host->slow_ns);
 	if (v.f.state != HT_STATE_FOUND)
 		return v;
-	v.f.variant = quiet_variant(&idle);
-	if (*v.f.variant)
+	const char *quiet = quiet_variant(&idle);
+	v.f.variant = is_recompiling(a, &idle) ? "recompile" : quiet;
+	if (*quiet)
 		ht_finding_ratio(
 		        &v.f, "quiet_share", ht_ratio(idle.aux[0] + idle.aux[1], idle.part));
 	ht_finding_count(&v.f, "device", idle.aux[3] > 1 ? idle.aux[2] : HT_NO_I64);
@@ -341,13 +349,6 @@ static struct ht_rule_verdict slow_launch(struct ht_advice *a)
 		ht_finding_ns(&v.f, "longest", fact.row_ns);
 	}
 	return v;
-}
-
-/* Is half of what slow steps take longer spent on compiling again? Then that is the cause, and no part of it. */
-static bool is_recompiling(const struct ht_advice *a, const struct ht_rule_fact *fact)
-{
-	int64_t ns = ht_found_compile_ns(&a->f);
-	return ns > 0 && (__int128)2 * ns >= fact->part;
 }
 
 static void name_slow_step(
