@@ -188,6 +188,17 @@ static struct gap largest_gap(const struct ht_advice *a)
 	return comm.ns > least_ns ? comm : cause;
 }
 
+/* Whether they are ranks of one job at all: they wait for each other, or each says which it is. Recordings of one process that lie in
+ * one folder do neither. */
+static bool are_ranks(const struct ht_advice *a)
+{
+	const struct ht_roster *roster = a->run->rosters[0];
+	for (size_t i = 0; !a->f.compares && i < roster->n; i++)
+		if (ht_rank_claim(&roster->ranks[i]) == HT_NO_I64)
+			return false;
+	return true;
+}
+
 /* Whether ranks can be compared: each has GPU work, of as many steps, and nothing of it was lost. */
 static bool are_alike(const struct ht_advice *a)
 {
@@ -196,7 +207,7 @@ static bool are_alike(const struct ht_advice *a)
 		if (of_rank(a, p, HT_BREAKDOWN_SPAN) == HT_NO_I64 ||
 		        ht_rule_fact_of(a, p, HT_METRIC_STEPS).count != first.count)
 			return false;
-	return a->parts->n > 1 && a->f.n_steps && !a->run->rosters[0]->loss_note;
+	return a->parts->n > 1 && a->f.n_steps && !a->run->rosters[0]->loss_note && are_ranks(a);
 }
 
 static int64_t at_most(int64_t ns, int64_t most_ns)

@@ -20,7 +20,9 @@
 #include "analysis/analysis.h"
 #include "model/rows/frame.h"
 #include "model/memory/allocations.h"
+#include "table/format.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,10 +233,14 @@ static enum ht_status put_device(const struct tally *t, const struct ht_memory_e
 		put_sums(t, device, &t->list[i], knows_kept);
 	if (is_zero(&elsewhere))
 		return HT_OK;
+	char size[HT_FORMAT_BYTES + 1], change[HT_FORMAT_BYTES + 1];
+	int64_t grown = elsewhere.self[INCREASE];
+	size[ht_format_double(size, HT_BYTES, (double)elsewhere.self[SIZE])] = '\0';
+	change[ht_format_double(change, HT_BYTES, fabs((double)grown))] = '\0';
 	return ht_table_add_note(t->table,
-	        "rank %lld, %s: outside of operators %lld allocations of %lld bytes, increase %lld bytes",
-	        (long long)t->run->rank, device, (long long)elsewhere.self[COUNT],
-	        (long long)elsewhere.self[SIZE], (long long)elsewhere.self[INCREASE]);
+	        "rank %lld, %s: outside of operators %s in %lld allocation%s; allocated memory %s by %s there",
+	        (long long)t->run->rank, device, size, (long long)elsewhere.self[COUNT],
+	        elsewhere.self[COUNT] == 1 ? "" : "s", grown < 0 ? "falls" : "grows", change);
 }
 
 /* Calls of the rows that are chosen: all of them unless steps or an annotation are. */

@@ -52,6 +52,13 @@ export function findingsOf(rows: Rows): Finding[] {
 export const ofKind = (all: readonly Finding[], kind: string): Finding | undefined =>
   all.find((one) => one.kind === kind);
 
+// The mean step that savings are a part of, in nanoseconds; null where the step time stands for it.
+export function meanStep(rows: Rows, all: readonly Finding[]): number | null {
+  const savings = ofKind(all, "savings"), cell = savings ? rows.text(savings.row, "values") : "";
+  const mean = cell ? (JSON.parse(cell) as Record<string, unknown>).mean : null;
+  return typeof mean === "number" ? mean : null;
+}
+
 // How long a step takes, or in a run without steps how long was recorded.
 export const timeOf = (all: readonly Finding[]): Finding | undefined => ofKind(all, "step-time") ?? ofKind(all, "recording");
 

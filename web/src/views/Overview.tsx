@@ -9,7 +9,7 @@ import { classColor } from "../ui/colors";
 import { useWidth } from "../ui/hooks";
 import { HeatMap, ZoomMap } from "../ui/charts";
 import { chosen, useApp } from "../app/context";
-import { capital, FIGURES, figureName, findingsOf, headline, ofKind, timeOf } from "../app/findings";
+import { capital, FIGURES, figureName, findingsOf, headline, meanStep, ofKind, timeOf } from "../app/findings";
 import type { Finding } from "../app/findings";
 import { NextLink } from "../app/Head";
 import { usePartial } from "../app/Health";
@@ -71,7 +71,7 @@ function Figure(props: { label: string; value: string; title?: string; href?: st
 
 function Figures(props: { rows: Rows }) {
   const app = useApp(), { run } = app;
-  const { rows } = props, all = findingsOf(rows), before = useBaseRows("summary"), others = before ? findingsOf(before) : [];
+  const { rows } = props, all = findingsOf(rows), mean = meanStep(rows, all), before = useBaseRows("summary"), others = before ? findingsOf(before) : [];
   return (
     <div class="figures">
       {FIGURES.map(([kind, column, label, type]) => {
@@ -86,7 +86,7 @@ function Figures(props: { rows: Rows }) {
             value={human(value, { type, unit: type === "ratio" ? "ratio" : "ns" })}
             title={finding.text}
             href={finding.next ? nextLink(app, finding.next) : undefined}
-            note={!before ? undefined : was === null ? "not in the baseline" : `baseline ${human(was, { type, unit: type === "ratio" ? "ratio" : "ns" })}, ${change(rows, column, value, was)}`}
+            note={!before ? (mean !== null && column === "upper_bound_ns" ? `of a mean step of ${human(mean, { type, unit: "ns" })}` : undefined) : was === null ? "not in the baseline" : `baseline ${human(was, { type, unit: type === "ratio" ? "ratio" : "ns" })}, ${change(rows, column, value, was)}`}
           />
         );
       })}
