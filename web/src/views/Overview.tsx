@@ -344,9 +344,9 @@ function LookFirst() {
 type Measure = readonly [column: string, label: string, share: string];
 
 // As many characters as the numbers beside them leave room for.
-const NUMBERS_PX = 300, CHANGE_PX = 96;
+const COUNT_AND_SHARE_PX = 216, NUMBER_PX = 88, CHANGE_PX = 96;
 const CODE_PX = 7.4;
-const nameRoom = (width: number) => Math.max(16, Math.min(90, Math.floor((width - NUMBERS_PX) / CODE_PX)));
+const nameRoom = (width: number) => Math.max(16, Math.min(90, Math.floor(width / CODE_PX)));
 
 interface TopProps {
   verb: string;
@@ -371,7 +371,7 @@ function TopTable(props: TopProps & { rows: Rows }) {
     const main = columns[0]?.[0] ?? "", was = of.get(name);
     return change(rows, main, rows.number(row, main), was && before ? before.number(was, main) : null);
   };
-  const names = shortNames(rows.all.map(row => rows.text(row, "name")), nameRoom(before ? width - CHANGE_PX : width));
+  const names = shortNames(rows.all.map(row => rows.text(row, "name")), nameRoom(width - COUNT_AND_SHARE_PX - NUMBER_PX * columns.length - (before ? CHANGE_PX : 0)));
   return (
     <div ref={box}>
       <table class="plain largest">
