@@ -634,8 +634,9 @@ int carrier_run(int fd, int worker, const struct launch *launch)
 	if (!met || !hello_is_same()) {
 		kill(worker, SIGKILL);
 		(void)waitpid(worker, NULL, 0);
-		end_mpi(met ? EXIT_INPUT : EXIT_USAGE);
-		return (int)last_code;
+		int code = met ? EXIT_INPUT : EXIT_USAGE;
+		end_mpi(code);
+		return code;
 	}
 	take_seat(&c, launch->local);
 	watch(0);

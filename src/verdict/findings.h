@@ -169,8 +169,8 @@ struct ht_path_name {
 /* What of the path is bound by one thing. */
 struct ht_path_bound {
 	int64_t ns, inferred_ns;
-	int64_t slow_ns,
-	        apart_ns; /* of that, in slow steps, and in those that are looked at apart */
+	int64_t slow_ns;                /* of that, in slow steps */
+	int64_t apart_ns;               /* of that, in steps that are looked at apart */
 	struct ht_path_name most, slow; /* in the steps that bounds are said of, and in slow ones */
 	int64_t saved_ns;               /* what the path would be shorter by without it, at most */
 };
@@ -238,8 +238,8 @@ struct ht_findings {
 	struct ht_exported_times exported;
 	struct ht_gpu_use gpu;
 	struct ht_idle_time idle[HT_IDLE_N];
-	int64_t path_ns, slow_path_ns,
-	        apart_path_ns; /* sum of the windows; of those of slow steps, and of those apart */
+	int64_t path_ns;                      /* sum of the windows */
+	int64_t slow_path_ns, apart_path_ns;  /* of slow steps, and of those apart */
 	int64_t between_ns, apart_between_ns; /* of step time, in no window; of steps apart */
 	struct ht_path_bound path[HT_CP_N_BOUNDS];
 	int64_t idle_saved_ns; /* what it would be shorter by without all that keeps devices from running kernels, at most */

@@ -13,7 +13,6 @@
 #include "model/rows/row_names.h"
 #include "model/numbers/stats.h"
 #include "model/steps/step_roles.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "model/rows/work_names.h"
 #include "table/optional.h"
@@ -78,8 +77,8 @@ static enum ht_status time_hosts(struct ht_findings *f)
 		for (size_t i = 0; i < ht_table_n_rows(steps); i++) {
 			int64_t number = ht_table_i64_or(steps, i, HT_FOUND_STEP_NUMBER, HT_NO_I64);
 			int64_t ns = ht_table_i64_or(steps, i, HT_FOUND_STEP_HOST_NS, HT_NO_I64);
-			size_t at = HT_LOWER_BOUND(k, f->job.n, f->job.list[k].number < number);
-			if (at < f->job.n && f->job.list[at].number == number && ns > spans[at])
+			size_t at = ht_job_steps_find(&f->job, number);
+			if (at < f->job.n && ns > spans[at])
 				spans[at] = ns;
 		}
 	}

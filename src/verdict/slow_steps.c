@@ -31,8 +31,8 @@ static int64_t length_of(const ht_table *steps, size_t row)
 /* A first step, of which it is not known when it began. */
 static bool is_first(const struct ht_findings *f, int64_t number)
 {
-	size_t i = HT_LOWER_BOUND(at, f->job.n, f->job.list[at].number < number);
-	return i < f->job.n && f->job.list[i].number == number && f->job.list[i].is_left_out;
+	size_t i = ht_job_steps_find(&f->job, number);
+	return i < f->job.n && f->job.list[i].is_left_out;
 }
 
 static bool is_left_out(const struct ht_findings *f, const ht_table *steps, size_t row)
@@ -52,9 +52,8 @@ static bool is_slow(const struct ht_part *part, size_t row, int64_t median_ns)
 /* Ranks that take turns at being slow make each step of the job as long: none is an exception then. */
 static bool is_slow_for_job(const struct ht_findings *f, int64_t number)
 {
-	size_t i = HT_LOWER_BOUND(at, f->job.n, f->job.list[at].number < number);
-	return i == f->job.n || f->job.list[i].number != number ||
-	       ht_step_is_slow(f->job.list[i].time_ns, f->device.median_ns);
+	size_t i = ht_job_steps_find(&f->job, number);
+	return i == f->job.n || ht_step_is_slow(f->job.list[i].time_ns, f->device.median_ns);
 }
 
 /* Appends the numbers of a rank's slow steps. */

@@ -54,24 +54,25 @@ static enum ht_status finish(struct ht_run *run, const struct ht_parts *parts, h
 	        of "time in another operator or annotation and none of the above", NULL)            \
 	COLUMN(OF##_OTHER, "other_ns", TYPE, HT_MEASURE, of "time with nothing of the above", NULL)
 
-#define STEP_COLUMNS(COLUMN)                                                                                                                                    \
-	COLUMN(STEP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                                                                                    \
-	COLUMN(STEP_STEP, "step", HT_I64, HT_KEY,                                                                                                               \
-	        "profiler step; 0 for a trace without steps, null outside steps (--step all)",                                                                  \
-	        NULL)                                                                                                                                           \
-	COLUMN(STEP_TIME, "step_time_ns", HT_DURATION, HT_MEASURE,                                                                                              \
-	        "from the completion of the step before to its own; the first one from its start, or from the end of GPU activity of before that it waits for", \
-	        NULL)                                                                                                                                           \
-	COLUMN(STEP_LATENCY, "latency_ns", HT_DURATION, HT_DETAIL,                                                                                              \
-	        "from its start to its completion", NULL)                                                                                                       \
-	PARTS(COLUMN, STEP, HT_DURATION, "")                                                                                                                    \
-	COLUMN(STEP_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",                                                               \
-	        NULL)                                                                                                                                           \
-	COLUMN(STEP_N_WORK, "n_work", HT_I64, HT_DETAIL, "GPU activities that belong to the step",                                                              \
-	        NULL)                                                                                                                                           \
-	COLUMN(STEP_PART, "part", HT_STR, HT_DETAIL,                                                                                                            \
-	        "first: no step before it tells when it began; cut: not recorded whole; "                                                                       \
-	        "outside steps: the rest of the trace",                                                                                                         \
+#define STEP_COLUMNS(COLUMN)                                                                        \
+	COLUMN(STEP_RANK, "rank", HT_I64, HT_KEY, "rank of the trace", NULL)                        \
+	COLUMN(STEP_STEP, "step", HT_I64, HT_KEY,                                                   \
+	        "profiler step; 0 for a trace without steps, null outside steps (--step all)",      \
+	        NULL)                                                                               \
+	COLUMN(STEP_TIME, "step_time_ns", HT_DURATION, HT_MEASURE,                                  \
+	        "from the completion of the step before to its own; the first one from its start, " \
+	        "or from the end of GPU activity of before that it waits for",                      \
+	        NULL)                                                                               \
+	COLUMN(STEP_LATENCY, "latency_ns", HT_DURATION, HT_DETAIL,                                  \
+	        "from its start to its completion", NULL)                                           \
+	PARTS(COLUMN, STEP, HT_DURATION, "")                                                        \
+	COLUMN(STEP_KERNEL_SHARE, "kernel_share", HT_RATIO, HT_DETAIL, "kernel_ns over total_ns",   \
+	        NULL)                                                                               \
+	COLUMN(STEP_N_WORK, "n_work", HT_I64, HT_DETAIL, "GPU activities that belong to the step",  \
+	        NULL)                                                                               \
+	COLUMN(STEP_PART, "part", HT_STR, HT_DETAIL,                                                \
+	        "first: no step before it tells when it began; cut: not recorded whole; "           \
+	        "outside steps: the rest of the trace",                                             \
 	        NULL)
 HT_COLUMNS(of_steps, STEP_COLUMNS);
 

@@ -479,8 +479,8 @@ static void find_work(struct facts *f)
 /* GPU time of operators, by node of their tree. */
 struct op_times {
 	int64_t *ns;
-	int64_t *off_ns,
-	        *product_ns; /* of kernels that run on other cores than tensor cores; of those, products */
+	int64_t *off_ns;     /* of kernels that run on other cores than tensor cores */
+	int64_t *product_ns; /* of those, products */
 	bool *holds;         /* an operator inside it could run on tensor cores */
 	bool *uses;          /* a kernel of it, or inside it, does */
 };

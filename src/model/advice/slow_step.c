@@ -168,12 +168,8 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names,
 		int64_t ns = ht_table_i64(names, i, HT_PROFILE_NS);
 		bool own = ht_table_i64(names, i, HT_PROFILE_STEP) == step->number;
 		if (runs_in(slow->role, ht_table_i64(names, i, HT_PROFILE_PLACE)))
-			shares[n++] =
-			        (struct share){ ht_copy_without_addresses(run->scratch,
-				                        ht_table_str(names, i, HT_PROFILE_NAME)),
-				        own ? ns : -ns };
-		if (n && !shares[n - 1].name)
-			return ht_fail_nomem(run->ctx);
+			shares[n++] = (struct share){ ht_table_str(names, i, HT_PROFILE_NAME),
+				own ? ns : -ns };
 	}
 	ht_sort_items(run->ctx->mem, shares, n, sizeof *shares, by_name);
 	for (size_t first = 0, end; first < n; first = end) {
@@ -190,6 +186,7 @@ static enum ht_status find_name(struct ht_run *run, const ht_table *names,
 	/* work of the device may hide a part of it */
 	slow->name_ns = slow->name_ns < excess_ns ? slow->name_ns : excess_ns;
 	const char *brief = ht_name_shorten(run, most);
+	brief = brief ? ht_copy_without_addresses(run->scratch, brief) : NULL;
 	slow->name = brief ? ht_arena_printf(arena, "%s", brief) : NULL;
 	if (!slow->name)
 		return ht_fail_nomem(run->ctx);

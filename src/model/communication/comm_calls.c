@@ -331,6 +331,14 @@ static bool is_wait(const struct ht_trace *t, uint32_t row)
 	       ht_is_wait_name(ht_str(t, t->name[row]));
 }
 
+/* The call that a row is right inside of, as an index; n: none. */
+static size_t call_around(const struct ht_trace *t, const uint32_t *rows, size_t n, uint32_t row)
+{
+	uint32_t around = t->parent[row];
+	size_t i = around == HT_NONE ? n : HT_LOWER_BOUND(at, n, rows[at] < around);
+	return i < n && rows[i] == around ? i : n;
+}
+
 /* Between the beginning of a call and its first wait, and between one wait and the next, at most: longer, and it has begun. */
 #define READY_GAP_NS 100000
 
@@ -340,14 +348,13 @@ static void find_begun(const struct ht_trace *t, const uint32_t *rows, size_t n,
 	for (size_t i = 0; i < n; i++)
 		begun_ns[i] = ht_end_ns(t, rows[i]);
 	for (uint32_t row = 0; n && row < t->n_kind; row++) {
-		uint32_t around = t->parent[row];
-		size_t i = around == HT_NONE ? n : HT_LOWER_BOUND(at, n, rows[at] < around);
-		if (i < n && rows[i] == around && !is_wait(t, row) && t->ts_ns[row] < begun_ns[i])
+		size_t i = call_around(t, rows, n, row);
+		if (i < n && !is_wait(t, row) && t->ts_ns[row] < begun_ns[i])
 			begun_ns[i] = t->ts_ns[row];
 	}
 }
 
-/* The rows that wait inside a call, by time; their calls, as indexes. */
+/* The rows that wait right inside a call, by time. */
 static enum ht_status list_waits(
         struct ht_run *run, const uint32_t *rows, size_t n, uint32_t **ret_waits, size_t *ret_n)
 {
@@ -355,11 +362,7 @@ static enum ht_status list_waits(
 	struct ht_vec keys = { 0 }, waits = { 0 };
 	bool ok = true;
 	for (uint32_t row = 0; n && ok && row < t->n_kind; row++) {
-		uint32_t around = t->parent[row];
-		if (around == HT_NONE || !is_wait(t, row))
-			continue;
-		size_t i = HT_LOWER_BOUND(at, n, rows[at] < around);
-		if (i == n || rows[i] != around)
+		if (!is_wait(t, row) || call_around(t, rows, n, row) == n)
 			continue;
 		ok = HT_VEC_PUSH(run->ctx->mem, &keys, uint64_t, ht_sort_key_i64(t->ts_ns[row])) &&
 		     HT_VEC_PUSH(run->ctx->mem, &waits, uint32_t, row);
@@ -392,8 +395,7 @@ static enum ht_status find_ready(
 	for (size_t i = 0; i < n; i++)
 		ready_ns[i] = t->ts_ns[rows[i]];
 	for (size_t k = 0; k < n_waits; k++) {
-		uint32_t around = t->parent[waits[k]];
-		size_t i = HT_LOWER_BOUND(at, n, rows[at] < around);
+		size_t i = call_around(t, rows, n, waits[k]);
 		int64_t start_ns = t->ts_ns[waits[k]], end_ns = ht_end_ns(t, waits[k]);
 		if (start_ns < begun_ns[i] && end_ns > ready_ns[i] &&
 		        ht_sub_sat(start_ns, ready_ns[i]) <= READY_GAP_NS)

@@ -38,8 +38,8 @@ enum ht_causal { HT_CAUSAL_EXACT, HT_CAUSAL_HALF, HT_CAUSAL_FULL };
 struct ht_op_cost {
 	uint64_t flops, flops_max;
 	uint64_t vector_flops;
-	uint64_t
-	        odd_size; /* of a product: elements of rows that are no multiple of 16 bytes, as tensor cores load them; 0: all are */
+	/* of a product: elements of rows that are no multiple of 16 bytes, as tensor cores load them; 0: all are */
+	uint64_t odd_size;
 	uint64_t bytes, bytes_max; /* 0 and has_bytes false: the type of elements is not known */
 	uint8_t dtype;             /* enum ht_dtype: of operand A, or of what is moved */
 	uint8_t state;             /* enum ht_cost_state */

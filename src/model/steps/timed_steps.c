@@ -4,6 +4,7 @@
  */
 #include "model/steps/timed_steps.h"
 
+#include "base/search.h"
 #include "base/checked.h"
 #include "base/sort.h"
 #include "model/numbers/stats.h"
@@ -153,4 +154,10 @@ enum ht_status ht_job_steps_make(struct ht_run *run, size_t side, struct ht_job_
 		job.median_ns = ht_middle_i64(times, job.n_median);
 	*ret_steps = job;
 	return HT_OK;
+}
+
+size_t ht_job_steps_find(const struct ht_job_steps *job, int64_t number)
+{
+	size_t i = HT_LOWER_BOUND(at, job->n, job->list[at].number < number);
+	return i < job->n && job->list[i].number == number ? i : job->n;
 }

@@ -63,5 +63,7 @@ struct ht_job_steps {
 
 enum ht_status ht_job_steps_make(
         struct ht_run *run, size_t side, struct ht_job_steps *ret_steps) HT_MUST_USE;
+/* The place of a step in the list, or how many there are: it is none of them. */
+size_t ht_job_steps_find(const struct ht_job_steps *job, int64_t number);
 
 #endif

@@ -11,8 +11,8 @@
 #include "model/efficiency/op_calls.h"
 
 struct ht_worst_op {
-	const struct ht_op_call
-	        *call;     /* of it, with most excess; NULL: no operator loses anything */
+	/* of it, with most excess; NULL: no operator loses anything */
+	const struct ht_op_call *call;
 	int64_t excess_ns; /* of all its calls, and their time and roof */
 	int64_t gpu_ns, ideal_ns;
 };
